@@ -1,0 +1,1 @@
+//! The standard coding tools as one component.

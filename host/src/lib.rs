@@ -1,0 +1,1 @@
+//! Runs an AI agent's tools as WebAssembly components against exchangeable sandbox backends.

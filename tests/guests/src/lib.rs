@@ -1,0 +1,1 @@
+//! Tiny guests, one behaviour each, as examples built for WebAssembly.
