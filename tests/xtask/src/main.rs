@@ -1,1 +1,81 @@
-fn main() {}
+//! The build task: `cargo xtask demo` shows the project at work, `cargo xtask test` proves it.
+//!
+//! Each subcommand sets up what it needs by itself. What is built, and how, is cargo's business;
+//! this crate knows the order, the guest toolchain, and what a good run looks like.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "the build task talks to the person who runs it"
+)]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the build task is not the library: it works on the checkout, with the environment of its user"
+)]
+
+mod debian;
+mod demo;
+mod guests;
+mod process;
+mod steps;
+mod tally;
+mod test;
+mod toolchain;
+mod workspace;
+
+use std::process::ExitCode;
+
+use workspace::Workspace;
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+  demo                 build everything and show the coding tools at work on this source tree
+  test [--quick]       run every check and test; --quick: unit tests and conformance on virtual
+  setup                make this machine able to build guests
+  guests               build the coding tools and the test guests into target/guests
+  bindings [--check]   generate the guest bindings from wit/, or say how they differ
+
+BELLJAR_GUEST_TOOLCHAIN=rustup|debian says where the guests' standard library comes from.
+";
+
+/// The exit code of a command line that cannot be understood.
+const USAGE_ERROR: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let workspace = Workspace::of_this_checkout();
+    let done = match arguments.as_slice() {
+        ["demo"] => demo::demo(&workspace),
+        ["test"] => test::everything(&workspace),
+        ["test", "--quick"] => test::quick(&workspace),
+        ["setup"] => toolchain::GuestToolchain::ensure().map(drop),
+        ["guests"] => guests::build(&workspace),
+        ["bindings"] => bindings(&workspace, &[]),
+        ["bindings", "--check"] => bindings(&workspace, &["--check"]),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            print!("{USAGE}");
+            return ExitCode::from(USAGE_ERROR);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn bindings(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<()> {
+    let mut cargo = workspace.cargo();
+    cargo
+        .args(["run", "--quiet", "--package", "xtask"])
+        .args(["--features", "bindings", "--bin", "guest-bindings", "--"])
+        .args(arguments);
+    process::run(&mut cargo)
+}

@@ -1,0 +1,86 @@
+//! Builds the coding tools and the test guests, each to a component `target/guests/NAME.wasm`.
+//!
+//! They have a target directory of their own: another compiler may build them (see `toolchain`),
+//! and it would throw away what the host's has built.
+
+use std::{collections::BTreeSet, ffi::OsString, fs, path::Path};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::{
+    process,
+    toolchain::{GuestToolchain, TARGET},
+    workspace::Workspace,
+};
+
+const PROFILE: &str = "guest";
+
+/// Builds all guests; nothing that is up to date is built again.
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    let toolchain = GuestToolchain::ensure()?;
+    let target = workspace.target().join("guest");
+    let mut cargo = workspace.cargo();
+    toolchain.configure(&mut cargo);
+    cargo
+        .args(["build", "--target", TARGET, "--profile", PROFILE])
+        .args(["--package", "coding", "--package", "belljar-test-guests"])
+        .args(["--lib", "--examples"])
+        .env("CARGO_TARGET_DIR", &target);
+    process::run(&mut cargo)?;
+
+    let built = target.join(TARGET).join(PROFILE);
+    let guests = workspace.guests();
+    fs::create_dir_all(&guests)
+        .with_context(|| format!("cannot make the folder {}", guests.display()))?;
+    let mut names = BTreeSet::from([OsString::from("coding.wasm")]);
+    install(&built.join("coding.wasm"), &guests.join("coding.wasm"))?;
+    for name in files_with(&workspace.root().join("tests/guests/examples"), "rs")? {
+        let file = Path::new(&name).with_extension("wasm").into_os_string();
+        install(&built.join("examples").join(&file), &guests.join(&file))?;
+        names.insert(file);
+    }
+    // What an earlier build left would hide that a guest is gone.
+    for name in files_with(&guests, "wasm")? {
+        if !names.contains(&name) {
+            let old = guests.join(&name);
+            fs::remove_file(&old).with_context(|| format!("cannot remove {}", old.display()))?;
+        }
+    }
+    println!("{} guests in {}", names.len(), guests.display());
+    Ok(())
+}
+
+/// The first bytes of a component, as opposed to a core module.
+const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
+
+fn install(from: &Path, to: &Path) -> Result<()> {
+    let bytes = fs::read(from).with_context(|| format!("cannot read {}", from.display()))?;
+    ensure!(
+        bytes.starts_with(COMPONENT),
+        "{} is not a component; the linker must be wasm-component-ld",
+        from.display()
+    );
+    // An unchanged file keeps its time, and what depends on it stays up to date.
+    if fs::read(to).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    fs::write(to, bytes).with_context(|| format!("cannot write {}", to.display()))
+}
+
+fn files_with(folder: &Path, extension: &str) -> Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    for entry in entries {
+        let name = entry
+            .with_context(|| format!("cannot list {}", folder.display()))?
+            .file_name();
+        if Path::new(&name)
+            .extension()
+            .is_some_and(|found| found == extension)
+        {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}

@@ -1,0 +1,123 @@
+//! `cargo xtask test`: every check and test there is, in one order, with one answer.
+//!
+//! What is quick to fail comes first. Every cargo call names the same packages and features, so
+//! that no dependency is built twice: features are unified over what a call names.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{guests, process, steps::Steps, tally::Tally, workspace::Workspace};
+
+/// What every call of a build selects.
+const ALL: [&str; 3] = ["--workspace", "--features", "xtask/bindings"];
+
+/// Runs everything.
+pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
+    let mut tally = Tally::default();
+    let mut steps = Steps::new(8);
+    steps.step("format", || {
+        process::run(workspace.cargo().args(["fmt", "--all", "--check"]))
+    });
+    steps.step("guests", || guests::build(workspace));
+    steps.step("lints", || {
+        let mut cargo = workspace.cargo();
+        cargo.arg("clippy").args(ALL).arg("--all-targets");
+        process::run(cargo.args(["--", "--deny", "warnings"]))
+    });
+    steps.step("documentation", || {
+        let mut cargo = workspace.cargo();
+        cargo.arg("doc").args(ALL).arg("--no-deps");
+        process::run(cargo.env("RUSTDOCFLAGS", "--deny warnings"))
+    });
+    steps.step("commands", || {
+        process::run(workspace.cargo().arg("build").args(ALL).arg("--bins"))
+    });
+    steps.step("bindings", || {
+        let generator = workspace.target().join("debug/guest-bindings");
+        process::run(Command::new(generator).arg("--check"))
+    });
+    steps.step("tests", || {
+        tests(workspace, &["--lib", "--bins", "--tests"], &[], &mut tally)
+    });
+    steps.step("examples in the documentation", || {
+        let mut cargo = workspace.cargo();
+        cargo
+            .arg("test")
+            .args(ALL)
+            .args(["--doc", "--no-fail-fast"]);
+        counted(&mut cargo, &mut tally)
+    });
+    finish(&steps, tally)
+}
+
+/// Runs what tells within two minutes whether a change is good: the unit tests, and the
+/// conformance suite on `virtual`.
+pub(crate) fn quick(workspace: &Workspace) -> Result<()> {
+    let mut tally = Tally::default();
+    let mut steps = Steps::new(2);
+    steps.step("unit tests", || {
+        tests(workspace, &["--lib", "--bins"], &[], &mut tally)
+    });
+    steps.step("conformance on virtual", || {
+        tests(
+            workspace,
+            &["--test", "conformance"],
+            &["virtual"],
+            &mut tally,
+        )
+    });
+    finish(&steps, tally)
+}
+
+fn finish(steps: &Steps, tally: Tally) -> Result<()> {
+    steps.summary();
+    let outcome = steps.outcome();
+    if let Err(error) = &outcome {
+        println!("{error:#}");
+    }
+    println!("{tally}");
+    outcome
+}
+
+/// Runs tests with nextest where it is installed, else with cargo's own runner.
+fn tests(
+    workspace: &Workspace,
+    targets: &[&str],
+    filters: &[&str],
+    tally: &mut Tally,
+) -> Result<()> {
+    let mut cargo = workspace.cargo();
+    if process::works(workspace.cargo().args(["nextest", "--version"])) {
+        cargo
+            .args(["nextest", "run", "--no-fail-fast", "--color", "never"])
+            // The failures and the summary; thousands of lines of passes hide them.
+            .args(["--status-level", "slow", "--cargo-quiet"]);
+    } else {
+        cargo.args(["test", "--quiet", "--no-fail-fast", "--color", "never"]);
+    }
+    cargo
+        .args(ALL)
+        .args(targets)
+        .args(filters)
+        .env("BELLJAR_GUESTS", workspace.guests())
+        .env("BELLJAR_BIN", workspace.belljar());
+    counted(&mut cargo, tally)
+}
+
+/// Runs tests and adds their numbers.
+fn counted(cargo: &mut Command, tally: &mut Tally) -> Result<()> {
+    let mut counted = false;
+    let status = process::watch(cargo, |line| {
+        if let Some(found) = Tally::from_line(line) {
+            *tally += found;
+            counted = true;
+        }
+    })?;
+    if !status.success() {
+        bail!("`{}` failed ({status})", process::shown(cargo));
+    }
+    counted
+        .then_some(())
+        .context("the tests ran, and no summary of theirs was found")
+}
