@@ -71,6 +71,7 @@ impl PathError {
 pub struct GuestPath {
     text: String,
     must_be_directory: bool,
+    no_links: bool,
 }
 
 impl GuestPath {
@@ -80,6 +81,7 @@ impl GuestPath {
         Self {
             text: String::new(),
             must_be_directory: true,
+            no_links: false,
         }
     }
 
@@ -124,6 +126,7 @@ impl GuestPath {
         Ok(Self {
             text: rest.join("/"),
             must_be_directory,
+            no_links: false,
         })
     }
 
@@ -161,6 +164,60 @@ impl GuestPath {
         Some(Self {
             text,
             must_be_directory: true,
+            no_links: self.no_links,
+        })
+    }
+
+    /// The same path, to be resolved without following a link: where one would be
+    /// followed, the answer is `access-denied`. As a scope's base it also binds the
+    /// literal beginning of the pattern.
+    ///
+    /// A layer that judged a resolved path asks with it, so that a link that is put on the way
+    /// after the judgement leads nowhere.
+    #[must_use]
+    pub fn without_links(mut self) -> Self {
+        self.no_links = true;
+        self
+    }
+
+    /// Whether no link may be followed on the way to this path, nor at its end.
+    #[must_use]
+    pub const fn no_links(&self) -> bool {
+        self.no_links
+    }
+
+    /// The same path, as one that must be a directory.
+    #[must_use]
+    pub fn into_directory(mut self) -> Self {
+        self.must_be_directory = true;
+        self
+    }
+
+    /// The path of an entry in this directory.
+    ///
+    /// # Errors
+    /// [`PathError`] when the name is empty, `.`, `..`, has `/` or NUL, or is too long.
+    pub fn join(&self, name: &str) -> Result<Self, PathError> {
+        match name {
+            "" | "." => return Err(PathError::Empty),
+            ".." => return Err(PathError::Leaves),
+            _ if name.contains('/') => return Err(PathError::Leaves),
+            _ if name.contains('\0') => return Err(PathError::Nul),
+            _ if name.len() > MAX_NAME_BYTES => return Err(PathError::NameTooLong),
+            _ if self.text.len() + 1 + name.len() > MAX_PATH_BYTES => {
+                return Err(PathError::TooLong);
+            }
+            _ => {}
+        }
+        let text = if self.is_root() {
+            name.to_owned()
+        } else {
+            format!("{}/{name}", self.text)
+        };
+        Ok(Self {
+            text,
+            must_be_directory: false,
+            no_links: self.no_links,
         })
     }
 
@@ -192,14 +249,19 @@ impl fmt::Debug for GuestPath {
     }
 }
 
+/// What begins the text of a path that is without links, between processes: no relative path
+/// begins so, and who does not know it refuses the path instead of following links.
+const NO_LINKS: &str = "//";
+
 impl From<GuestPath> for String {
     fn from(path: GuestPath) -> Self {
+        let mark = if path.no_links { NO_LINKS } else { "" };
         let slash = if path.must_be_directory && !path.is_root() {
             "/"
         } else {
             ""
         };
-        format!("{path}{slash}")
+        format!("{mark}{path}{slash}")
     }
 }
 
@@ -208,10 +270,15 @@ impl TryFrom<String> for GuestPath {
 
     /// Reads a path from another process: relative only.
     fn try_from(text: String) -> Result<Self, PathError> {
-        if text.starts_with('/') {
+        let (rest, no_links) = match text.strip_prefix(NO_LINKS) {
+            Some(rest) => (rest, true),
+            None => (text.as_str(), false),
+        };
+        if rest.starts_with('/') {
             return Err(PathError::Leaves);
         }
-        Self::parse(&text, "/")
+        let path = Self::parse(rest, "/")?;
+        Ok(Self { no_links, ..path })
     }
 }
 
@@ -310,7 +377,9 @@ mod tests {
         fn a_parsed_path_is_normal_and_parses_to_itself(text in "[a./~ -]{1,40}") {
             if let Ok(path) = GuestPath::parse(&text, "/workspace") {
                 assert!(path.names().all(|name| name != "." && name != ".."));
-                assert_eq!(GuestPath::try_from(String::from(path.clone())), Ok(path));
+                assert_eq!(GuestPath::try_from(String::from(path.clone())), Ok(path.clone()));
+                let marked = path.without_links();
+                assert_eq!(GuestPath::try_from(String::from(marked.clone())), Ok(marked));
             }
         }
     }

@@ -772,8 +772,7 @@ impl Session {
         if let Some(needed) = needed(operation) {
             let description = self.backend.describe();
             if !description.can(needed) {
-                let message = format!("the {} backend cannot {needed}", description.backend);
-                return Err(Error::new(ErrorKind::Unsupported, operation, message));
+                return Err(lacks(&description, needed, operation));
             }
         }
         self.backend.call(context, request).await
@@ -823,6 +822,24 @@ const fn needed(operation: Operation) -> Option<Capability> {
         | Operation::Wait => Some(Capability::Start),
         Operation::Open | Operation::Describe | Operation::Close => None,
     }
+}
+
+/// Why a sandbox does not do what it lacks the capability for: its policy leaves nothing of it, or
+/// its backend cannot.
+fn lacks(description: &Description, needed: Capability, operation: Operation) -> Error {
+    let policy = &description.policy;
+    let left = match needed {
+        Capability::Read => &policy.read,
+        Capability::Write => &policy.write,
+        Capability::Run | Capability::Start => &policy.programs,
+        _ => &None,
+    };
+    if left.as_ref().is_some_and(Vec::is_empty) {
+        let message = format!("the policy does not let this tool {needed}");
+        return Error::new(ErrorKind::AccessDenied, operation, message);
+    }
+    let message = format!("the {} backend cannot {needed}", description.backend);
+    Error::new(ErrorKind::Unsupported, operation, message)
 }
 
 fn invalid(operation: Operation, message: &str) -> Error {
