@@ -1,0 +1,86 @@
+//! `local`: a directory and the host's own processes. Nothing confines them; it is always an explicit choice.
+
+use std::{path::PathBuf, sync::Arc};
+
+use belljar_contract::{
+    Backend,
+    session::{Capability, Limits},
+};
+use belljar_workspace::{
+    Engine,
+    processes::{Options, Supervisor},
+};
+
+use super::{OpenError, in_process::InProcessBackend, virtual_::Place};
+
+/// How the `local` backend is opened.
+#[derive(Clone, Debug)]
+pub struct LocalOptions {
+    /// The workspace; none: a temporary one, which goes with the session.
+    pub workspace: Option<PathBuf>,
+    /// Whether the file functions may change it. What processes may do, the system alone decides.
+    pub writable: bool,
+    /// The operator's word that tools may run processes on this machine.
+    pub allow_host_processes: bool,
+    /// Whether this program starts no child processes but through Belljar; then also a process that hides
+    /// from its supervisor is found and ended.
+    pub owns_all_children: bool,
+    /// The numbers in force.
+    pub limits: Limits,
+}
+
+impl Default for LocalOptions {
+    fn default() -> Self {
+        Self {
+            workspace: None,
+            writable: true,
+            allow_host_processes: false,
+            owns_all_children: false,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl LocalOptions {
+    /// Opens the workspace and its supervisor.
+    ///
+    /// # Ambient authority
+    /// The path is the host's, and so are the processes. This process becomes a child subreaper.
+    ///
+    /// # Errors
+    /// [`OpenError`] when host processes were not allowed, or the workspace cannot be opened as asked.
+    pub fn open_ambient(self) -> Result<Arc<dyn Backend>, OpenError> {
+        if !self.allow_host_processes {
+            return Err(OpenError::HostProcessesNotAllowed);
+        }
+        let place = Place::open_ambient(self.workspace, self.writable, &self.limits)?;
+        // The tool and its processes see one path: the real one.
+        let canonical = std::fs::canonicalize(&place.path)
+            .map_err(|source| OpenError::Workspace { path: place.path.clone(), source })?;
+        let root = canonical
+            .into_os_string()
+            .into_string()
+            .map_err(|path| OpenError::WorkspaceNotUtf8 { path: path.into() })?;
+        let supervisor = Supervisor::new(Options {
+            root: root.clone(),
+            limits: self.limits,
+            owns_all_children: self.owns_all_children,
+        });
+        let can = [Capability::Run, Capability::Start];
+        let mut description = place.describe("local", root, self.writable, self.limits, &can);
+        description.hardening_gaps = gaps(self.owns_all_children);
+        let engine = Engine::new(place.files, Some(supervisor));
+        Ok(Arc::new(InProcessBackend::new(engine, description, place.temporary)))
+    }
+}
+
+fn gaps(owns_all_children: bool) -> Vec<String> {
+    let mut gaps = vec![
+        "processes are not confined: they have the user's files, network and rights".to_owned(),
+        "processes outlive a host that is killed with SIGKILL".to_owned(),
+    ];
+    if !owns_all_children {
+        gaps.push("a process that leaves its group and clears its environment can outlive its call".to_owned());
+    }
+    gaps
+}

@@ -1,0 +1,64 @@
+//! The backends, one file each, and why one is not opened.
+//!
+//! A backend takes its options as a value; it knows of no configuration file and of no other backend.
+
+mod in_process;
+mod local;
+mod virtual_;
+
+use std::path::PathBuf;
+
+pub use self::{local::LocalOptions, virtual_::VirtualOptions};
+
+/// Why a sandbox is not opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The workspace is not there.
+    #[error("the workspace {} does not exist; make it, or name another one", path.display())]
+    WorkspaceNotFound {
+        /// The workspace.
+        path: PathBuf,
+    },
+    /// The workspace is not a directory.
+    #[error("the workspace {} is not a directory", path.display())]
+    WorkspaceNotADirectory {
+        /// The workspace.
+        path: PathBuf,
+    },
+    /// The workspace cannot be opened.
+    #[error("the workspace {} cannot be opened", path.display())]
+    Workspace {
+        /// The workspace.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The workspace is to be changed and cannot be.
+    #[error("the workspace {} cannot be written; give it the permission, or set writable = false", path.display())]
+    WorkspaceNotWritable {
+        /// The workspace.
+        path: PathBuf,
+    },
+    /// The workspace's path cannot be told to a tool.
+    #[error("the path of the workspace {} is not UTF-8, and a tool would see it; use another path", path.display())]
+    WorkspaceNotUtf8 {
+        /// The workspace.
+        path: PathBuf,
+    },
+    /// A temporary workspace cannot be made.
+    #[error("cannot make a temporary workspace")]
+    Temporary(#[source] std::io::Error),
+    /// `local` was chosen without the word that it may run processes on the host.
+    #[error("the local backend runs processes on this machine with your rights, and nothing confines them; to allow it, set allow-host-processes = true in [sandbox.local]")]
+    HostProcessesNotAllowed,
+    /// This system cannot supervise processes.
+    #[error("this system cannot supervise processes")]
+    Supervisor(#[source] std::io::Error),
+    /// The backend is known and not in this build.
+    #[error("this build has no {name} backend; it has virtual and local")]
+    NotInThisBuild {
+        /// The backend.
+        name: String,
+    },
+}

@@ -1,0 +1,129 @@
+//! `virtual`: a directory, and no processes.
+
+use std::{path::PathBuf, sync::Arc};
+
+use belljar_contract::{
+    Backend,
+    session::{Capability, Description, Limits, PolicySummary},
+};
+use belljar_workspace::{
+    Engine,
+    files::{OpenError as FilesError, Workspace},
+};
+use tempfile::TempDir;
+
+use super::{OpenError, in_process::InProcessBackend};
+
+/// The root as a tool sees it: the host's own path is none of its business.
+const ROOT: &str = "/workspace";
+
+/// How the `virtual` backend is opened.
+///
+/// ```
+/// use belljar::{Sandbox, backends::VirtualOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let sandbox = Sandbox::new(VirtualOptions::default().open_ambient()?);
+/// assert!(!sandbox.describe().durable);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct VirtualOptions {
+    /// The workspace; none: a temporary one, which goes with the session.
+    pub workspace: Option<PathBuf>,
+    /// Whether it may be changed.
+    pub writable: bool,
+    /// The numbers in force.
+    pub limits: Limits,
+}
+
+impl Default for VirtualOptions {
+    fn default() -> Self {
+        Self { workspace: None, writable: true, limits: Limits::default() }
+    }
+}
+
+impl VirtualOptions {
+    /// Opens the workspace.
+    ///
+    /// # Ambient authority
+    /// The path is the host's; a temporary workspace is made in the system's folder for such.
+    ///
+    /// # Errors
+    /// [`OpenError`] when the workspace is not there, not a directory, or cannot be opened or written as asked.
+    pub fn open_ambient(self) -> Result<Arc<dyn Backend>, OpenError> {
+        let place = Place::open_ambient(self.workspace, self.writable, &self.limits)?;
+        let description = place.describe("virtual", ROOT.to_owned(), self.writable, self.limits, &[]);
+        let engine = Engine::new(place.files, None);
+        Ok(Arc::new(InProcessBackend::new(engine, description, place.temporary)))
+    }
+}
+
+/// An opened workspace: a directory of the host's, or a temporary one.
+pub(super) struct Place {
+    pub(super) files: Workspace,
+    pub(super) temporary: Option<TempDir>,
+    pub(super) path: PathBuf,
+}
+
+impl Place {
+    pub(super) fn open_ambient(
+        workspace: Option<PathBuf>,
+        writable: bool,
+        limits: &Limits,
+    ) -> Result<Self, OpenError> {
+        let (path, temporary) = match workspace {
+            Some(path) => (path, None),
+            None => {
+                let temporary = tempfile::Builder::new().prefix("belljar-").tempdir();
+                let temporary = temporary.map_err(OpenError::Temporary)?;
+                (temporary.path().to_owned(), Some(temporary))
+            }
+        };
+        let files = Workspace::open_ambient(&path, limits).map_err(|error| match error {
+            FilesError::NotFound => OpenError::WorkspaceNotFound { path: path.clone() },
+            FilesError::NotADirectory => OpenError::WorkspaceNotADirectory { path: path.clone() },
+            FilesError::Io(source) => OpenError::Workspace { path: path.clone(), source },
+        })?;
+        if writable && !files.is_writable() {
+            return Err(OpenError::WorkspaceNotWritable { path });
+        }
+        Ok(Self { files, temporary, path })
+    }
+
+    pub(super) fn describe(
+        &self,
+        backend: &str,
+        root: String,
+        writable: bool,
+        limits: Limits,
+        processes: &[Capability],
+    ) -> Description {
+        let durable = self.temporary.is_none();
+        let mut capabilities = vec![Capability::Read, Capability::Modes, Capability::Links, Capability::RawNames];
+        if writable {
+            capabilities.push(Capability::Write);
+        }
+        capabilities.extend(processes);
+        capabilities.sort_unstable();
+        let instructions = [
+            format!("Your workspace is {root}; nothing outside it can be reached with file tools."),
+            if writable { "Files can be read and changed." } else { "Files can be read, and nothing can be changed." }.to_owned(),
+            if processes.is_empty() { "There are no processes." } else { "Processes run on the host itself, with its network and the rights of its user." }.to_owned(),
+            if durable { "The workspace is kept." } else { "The workspace is temporary and goes with this session." }.to_owned(),
+        ];
+        Description {
+            backend: backend.to_owned(),
+            root,
+            process_root: None,
+            writable,
+            durable,
+            capabilities,
+            limits,
+            policy: PolicySummary::default(),
+            instructions: instructions.join(" "),
+            hardening_gaps: Vec::new(),
+        }
+    }
+}

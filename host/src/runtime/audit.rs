@@ -1,0 +1,128 @@
+//! What a component imports and exports, judged before it is compiled.
+//!
+//! Only the names at a component's outermost level count: what is nested in it can reach
+//! nothing else. Deny by default: an import that is neither the contract's nor granted is refused.
+
+use wasmparser::{Encoding, Parser, Payload};
+
+use super::{CONTRACT_VERSION, load_error::LoadError};
+
+/// The interfaces that a tool may import.
+const INTERFACES: [&str; 5] = ["types", "files", "processes", "session", "progress"];
+/// The interface that a tool must export.
+const EXPORT: &str = "tools";
+const PACKAGE: &str = "belljar:sandbox";
+
+/// What a component gets that imports WASI.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WasiMode {
+    /// It is refused.
+    #[default]
+    Deny,
+    /// Stubs without effect: no directories, no environment, no arguments, no sockets; clocks and randomness work.
+    Inert,
+}
+
+/// An import of a component, by its full name: `belljar:sandbox/files@0.1.0`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// The name in the component.
+    pub name: String,
+    /// Whether it is one of the contract's; else it is WASI's.
+    pub contract: bool,
+}
+
+/// Judges a component's bytes and lists its imports.
+pub(super) fn audit(bytes: &[u8], wasi: WasiMode) -> Result<Vec<Import>, LoadError> {
+    let (imports, exports) = outermost_names(bytes)?;
+    let mut foreign = Vec::new();
+    let mut listed = Vec::new();
+    for name in imports {
+        match name.parse_interface() {
+            Some((PACKAGE, interface, version)) => {
+                check_version(&name.0, version)?;
+                if !INTERFACES.contains(&interface) {
+                    return Err(LoadError::UnknownInterface { name: name.0.clone(), known: INTERFACES.join(", ") });
+                }
+                listed.push(Import { name: name.0, contract: true });
+            }
+            Some((package, _, _)) if package.starts_with("wasi:") && wasi == WasiMode::Inert => {
+                listed.push(Import { name: name.0, contract: false });
+            }
+            _ => foreign.push(name.0),
+        }
+    }
+    if !foreign.is_empty() {
+        return Err(LoadError::ForbiddenImports { names: foreign });
+    }
+    let mut exported = false;
+    for name in &exports {
+        if let Some((PACKAGE, EXPORT, version)) = name.parse_interface() {
+            check_version(&name.0, version)?;
+            exported = true;
+        }
+    }
+    if !exported {
+        let names = exports.into_iter().map(|name| name.0).collect();
+        return Err(LoadError::NotATool { exports: names });
+    }
+    Ok(listed)
+}
+
+struct ExternName(String);
+
+impl ExternName {
+    /// `package/interface@version` in its parts.
+    fn parse_interface(&self) -> Option<(&str, &str, &str)> {
+        let (package, rest) = self.0.split_once('/')?;
+        let (interface, version) = rest.split_once('@').unwrap_or((rest, ""));
+        Some((package, interface, version))
+    }
+}
+
+/// The same minor version before 1.0 is compatible, whatever the patch, as WIT's own rule has it.
+fn check_version(name: &str, version: &str) -> Result<(), LoadError> {
+    let track = |version: &str| {
+        let mut parts = version.split('.').map(|part| part.parse::<u64>().ok());
+        Some((parts.next()??, parts.next()??))
+    };
+    match track(version) {
+        Some(found) if Some(found) == track(CONTRACT_VERSION) => Ok(()),
+        _ => Err(LoadError::OtherVersion {
+            name: name.to_owned(),
+            found: if version.is_empty() { "none".to_owned() } else { version.to_owned() },
+            supported: CONTRACT_VERSION,
+        }),
+    }
+}
+
+fn outermost_names(bytes: &[u8]) -> Result<(Vec<ExternName>, Vec<ExternName>), LoadError> {
+    match bytes {
+        [] => return Err(LoadError::Empty),
+        [0, b'a', b's', b'm', ..] => {}
+        _ => return Err(LoadError::NotWasm),
+    }
+    let mut depth = 0_u32;
+    let (mut imports, mut exports) = (Vec::new(), Vec::new());
+    for payload in Parser::new(0).parse_all(bytes) {
+        match payload.map_err(LoadError::Malformed)? {
+            Payload::Version { encoding: Encoding::Module, .. } if depth == 0 => {
+                return Err(LoadError::CoreModule);
+            }
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentImportSection(section) if depth == 0 => {
+                for import in section {
+                    imports.push(ExternName(import.map_err(LoadError::Malformed)?.name.name.to_owned()));
+                }
+            }
+            Payload::ComponentExportSection(section) if depth == 0 => {
+                for export in section {
+                    exports.push(ExternName(export.map_err(LoadError::Malformed)?.name.name.to_owned()));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok((imports, exports))
+}

@@ -1,0 +1,31 @@
+//! The WebAssembly side: one engine, audited components, and one store for each call.
+//!
+//! Nothing here knows of a backend or of the configuration file: a call gets a
+//! [`Sandbox`](belljar_contract::Sandbox) handle, its limits, and where its progress goes.
+
+mod audit;
+mod bindings;
+mod cache;
+mod call;
+mod component;
+mod convert;
+mod engine;
+mod imports;
+mod limits;
+mod load_error;
+mod state;
+mod ticker;
+
+pub use audit::{Import, WasiMode};
+pub use cache::{CacheError, CompilationCache};
+pub use call::{CallError, LimitKind};
+pub(crate) use component::{Component, missing};
+pub use component::{Answer, ContentPart, ToolDescription};
+pub use engine::EngineError;
+pub(crate) use engine::{EngineOptions, WasmEngine};
+pub use limits::CallLimits;
+pub use load_error::LoadError;
+pub use state::{LogLevel, Progress, ProgressSink};
+
+/// The contract's version that this host implements.
+pub const CONTRACT_VERSION: &str = "0.1.0";
