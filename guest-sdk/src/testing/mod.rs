@@ -1,0 +1,26 @@
+//! Tests of tools, natively: a sandbox in memory, and the sandbox that a thread's tools use.
+//!
+//! ```
+//! use belljar_guest::{files, testing};
+//!
+//! let memory = testing::MemorySandbox::new().file("a.txt", "one");
+//! testing::with_sandbox(&memory, || files::append("a.txt", " two")).unwrap();
+//! assert_eq!(memory.text("a.txt").as_deref(), Some("one two"));
+//! ```
+
+use belljar_contract::Sandbox;
+
+use crate::imports;
+pub use crate::progress::Event;
+
+/// Runs `work` with `sandbox` behind every call of this thread: a [`MemorySandbox`], or a sandbox of any backend.
+/// Calls nest; the inner sandbox counts.
+pub fn with_sandbox<T>(sandbox: impl Into<Sandbox>, work: impl FnOnce() -> T) -> T {
+    imports::with_sandbox(sandbox.into(), work)
+}
+
+/// The progress and log lines of this thread so far, which are then forgotten.
+#[must_use]
+pub fn take_progress() -> Vec<Event> {
+    imports::take_events()
+}
