@@ -1,0 +1,59 @@
+//! The dependencies point one way: reads the source and fails where an arrow points back.
+
+use std::path::{Path, PathBuf};
+
+use belljar_tests::workspace_root;
+
+/// A folder (or file), and what nothing in it may name.
+const FORBIDDEN: &[(&str, &[&str])] = &[
+    ("host/contract/src", &["belljar_workspace", "wasmtime", "belljar::", "belljar_guest", "tokio", "std::fs"]),
+    ("host/workspace/src", &["wasmtime", "belljar::", "belljar_guest", "tokio", "std::env"]),
+    ("host/src/runtime", &["crate::config", "crate::backends", "crate::layers", "crate::host", "crate::tool", "belljar_workspace", "clap"]),
+    ("host/src/layers", &["crate::config", "crate::backends", "crate::runtime", "crate::host", "crate::tool", "wasmtime", "clap"]),
+    ("host/src/backends", &["crate::config", "crate::layers", "crate::runtime", "crate::host", "crate::tool", "wasmtime", "clap"]),
+    ("host/src/config", &["crate::backends", "crate::host", "crate::tool", "crate::sandbox", "wasmtime", "clap"]),
+    ("host/src/host.rs", &["clap", "wasmtime::", "belljar_workspace"]),
+    ("host/src/tool.rs", &["clap", "wasmtime::", "belljar_workspace", "crate::backends"]),
+    ("host/src/sandbox.rs", &["clap", "wasmtime::", "belljar_workspace", "crate::backends", "crate::config"]),
+    ("tests/conformance/src", &["belljar_workspace", "belljar::", "belljar_guest", "wasmtime", "tokio"]),
+];
+
+fn sources(place: &Path, into: &mut Vec<PathBuf>) {
+    if place.is_file() {
+        into.push(place.to_owned());
+        return;
+    }
+    for entry in std::fs::read_dir(place).expect("the folder is there") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() || path.extension().is_some_and(|extension| extension == "rs") {
+            sources(&path, into);
+        }
+    }
+}
+
+/// The code of a file: no comments, so that a doc link is no dependency.
+fn code(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).expect("a source file");
+    text.lines().map(|line| line.split("//").next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn no_arrow_points_back() {
+    let root = workspace_root();
+    let mut back = Vec::new();
+    for (place, forbidden) in FORBIDDEN {
+        let mut files = Vec::new();
+        sources(&root.join(place), &mut files);
+        assert!(!files.is_empty(), "{place} has no source files");
+        for file in files {
+            for (number, line) in code(&file).iter().enumerate() {
+                for name in *forbidden {
+                    if line.contains(name) {
+                        back.push(format!("{}:{}: {name}", file.display(), number + 1));
+                    }
+                }
+            }
+        }
+    }
+    assert!(back.is_empty(), "arrows that point back:\n{}", back.join("\n"));
+}
