@@ -1,0 +1,406 @@
+//! Links that stay in the workspace, in every operation.
+
+use belljar_contract::{ErrorKind, Expected, files::EntryKind};
+
+use crate::{
+    case::{Case, LINKS, ROOT_LINKS, Verdict, case},
+    check::{eq, expect_kind, that},
+    fixture::Fixture,
+    fixture_files::below,
+};
+
+pub(super) const CASES: &[Case] = &[
+    case!(
+        followed,
+        "links/are-followed",
+        "read, read-range, stat, list and resolve go through links, one after the other too.",
+        LINKS
+    ),
+    case!(
+        changed_through,
+        "links/are-changed-through",
+        "write, append, replace and copy change the file that a link points to; the link stays.",
+        LINKS
+    ),
+    case!(
+        removed_itself,
+        "links/are-removed-themselves",
+        "remove removes a link and leaves what it points to, a directory with recursive too.",
+        LINKS
+    ),
+    case!(
+        renamed_itself,
+        "links/are-renamed-themselves",
+        "rename moves a link itself, and replaces a link at the target.",
+        LINKS
+    ),
+    case!(
+        listed,
+        "links/are-listed-as-links",
+        "list and glob tell links, to files, to directories and to nothing.",
+        LINKS
+    ),
+    case!(
+        dangling,
+        "links/to-nothing",
+        "Through a link to nothing every operation is not-found, and creates nothing.",
+        LINKS
+    ),
+    case!(
+        parents_to_nothing,
+        "links/to-nothing-as-a-parent",
+        "make-parents and make-directory create nothing through a link to nothing.",
+        LINKS
+    ),
+    case!(
+        loops,
+        "links/in-a-loop",
+        "A loop of links is access-denied, at once.",
+        LINKS
+    ),
+    case!(
+        forty,
+        "links/forty-and-one-more",
+        "A way of 40 links is followed; one of 41 is access-denied.",
+        LINKS
+    ),
+    case!(
+        slash,
+        "links/with-a-trailing-slash",
+        "A slash after a link to a file is not-a-directory, after one to a directory it is that.",
+        LINKS
+    ),
+    case!(
+        text_dots,
+        "links/dots-are-removed-by-text-first",
+        "a/../b is b, also when a is a link elsewhere or is not there.",
+        LINKS
+    ),
+    case!(
+        inner_dots,
+        "links/whose-text-goes-up-and-stays-inside",
+        "A link whose text goes up and stays in the workspace is followed.",
+        LINKS
+    ),
+    case!(
+        resolve,
+        "files.resolve/with-links",
+        "resolve gives the path without links; a missing last name stays; a dangling link is not-found.",
+        LINKS
+    ),
+    case!(
+        base,
+        "links/as-a-base",
+        "A base that is a link is followed; links met below it are counted and not entered.",
+        LINKS
+    ),
+    case!(
+        to_the_root,
+        "links/to-the-root",
+        "A link to the root is the root.",
+        ROOT_LINKS
+    ),
+    case!(
+        make_directory_on_link,
+        "files.make-directory/at-a-link",
+        "A link to a directory is success, a link to a file already-exists.",
+        LINKS
+    ),
+];
+
+async fn followed(f: &Fixture) -> Verdict {
+    f.put("d/a", "content").await?;
+    f.symlink("d/a", "one").await?;
+    f.symlink("one", "two").await?;
+    f.symlink("d", "dir").await?;
+    for path in ["one", "two", "dir/a", "dir/../two"] {
+        f.holds(path, "content").await?;
+        let chunk = f.read_range(path, 3, 4).await?;
+        eq(path, chunk.bytes.as_slice(), b"tent")?;
+        let info = f.stat(path).await?;
+        eq(path, (info.kind, info.size), (EntryKind::File, 7))?;
+    }
+    eq("dir", f.stat("dir").await?.kind, EntryKind::Directory)?;
+    eq("names", f.names("dir").await?, ["a"])
+}
+
+async fn changed_through(f: &Fixture) -> Verdict {
+    f.put("real", "0").await?;
+    f.put("other", "copied").await?;
+    f.symlink("real", "link").await?;
+    f.write("link", "one", Expected::Any).await?;
+    f.holds("real", "one").await?;
+    f.append("link", "two", Expected::Any).await?;
+    f.holds("real", "onetwo").await?;
+    f.replace("link", "two", "2").await?;
+    f.holds("real", "one2").await?;
+    f.copy("other", "link", Expected::Any).await?;
+    f.holds("real", "copied").await?;
+    f.put("real", "source").await?;
+    f.copy("link", "new", Expected::Any).await?;
+    f.holds("new", "source").await?;
+    eq("the link", f.kind("link").await?, Some(EntryKind::Link))?;
+    eq("the copy", f.kind("new").await?, Some(EntryKind::File))?;
+    eq(
+        "names",
+        f.names(".").await?,
+        ["link", "new", "other", "real"],
+    )
+}
+
+async fn removed_itself(f: &Fixture) -> Verdict {
+    f.put("a", "x").await?;
+    f.put("d/b", "y").await?;
+    f.symlink("a", "file").await?;
+    f.symlink("d", "dir").await?;
+    f.symlink("nothing", "dangling").await?;
+    f.remove("file", false).await?;
+    f.remove("dangling", true).await?;
+    let slash = f.remove("dir/", true).await;
+    expect_kind("with a slash", slash, ErrorKind::NotADirectory)?;
+    f.remove("dir", true).await?;
+    eq("the names", f.names(".").await?, ["a", "d"])?;
+    f.holds("a", "x").await?;
+    f.holds("d/b", "y").await?;
+    // A link inside a tree goes, what it points to stays.
+    f.make_directory("tree/sub").await?;
+    f.symlink("../../d", "tree/sub/link").await?;
+    f.symlink("../a", "tree/link").await?;
+    f.remove("tree", true).await?;
+    eq("the names", f.names(".").await?, ["a", "d"])?;
+    f.holds("d/b", "y").await
+}
+
+async fn renamed_itself(f: &Fixture) -> Verdict {
+    f.put("a", "x").await?;
+    f.put("b", "y").await?;
+    f.make_directory("d").await?;
+    f.symlink("a", "link").await?;
+    f.rename("link", "moved", Expected::Any).await?;
+    eq("moved", f.kind("moved").await?, Some(EntryKind::Link))?;
+    f.holds("moved", "x").await?;
+    f.rename("b", "moved", Expected::Any).await?;
+    eq("replaced", f.kind("moved").await?, Some(EntryKind::File))?;
+    f.holds("moved", "y").await?;
+    f.holds("a", "x").await?;
+    f.symlink("d", "dir").await?;
+    f.rename("dir", "dir2", Expected::Any).await?;
+    eq(
+        "a link to a directory",
+        f.kind("dir2").await?,
+        Some(EntryKind::Link),
+    )?;
+    f.symlink("none", "dangling").await?;
+    f.rename("dangling", "gone", Expected::Absent).await?;
+    eq(
+        "a dangling link",
+        f.kind("gone").await?,
+        Some(EntryKind::Link),
+    )
+}
+
+async fn listed(f: &Fixture) -> Verdict {
+    f.put("file", "x").await?;
+    f.make_directory("dir").await?;
+    f.symlink("file", "l1").await?;
+    f.symlink("dir", "l2").await?;
+    f.symlink("nothing", "l3").await?;
+    let listing = f.list(".").await?;
+    let kinds: Vec<_> = listing
+        .entries
+        .iter()
+        .map(|entry| (entry.name.text.as_str(), entry.kind, entry.size))
+        .collect();
+    let right = [
+        ("dir", EntryKind::Directory, None),
+        ("file", EntryKind::File, Some(1)),
+        ("l1", EntryKind::Link, None),
+        ("l2", EntryKind::Link, None),
+        ("l3", EntryKind::Link, None),
+    ];
+    eq("list", kinds, right)?;
+    let globbed = f.glob("l*", below(".")).await?;
+    that(
+        globbed.total == 3
+            && globbed
+                .paths
+                .iter()
+                .all(|found| found.kind == EntryKind::Link),
+        "glob does not tell the links",
+    )
+}
+
+async fn dangling(f: &Fixture) -> Verdict {
+    f.put("a", "x").await?;
+    f.symlink("nothing", "link").await?;
+    f.symlink("none/deep", "deep").await?;
+    for link in ["link", "deep"] {
+        expect_kind("read", f.read(link).await, ErrorKind::NotFound)?;
+        let range = f.read_range(link, 0, 1).await;
+        expect_kind("read-range", range, ErrorKind::NotFound)?;
+        expect_kind("stat", f.stat(link).await, ErrorKind::NotFound)?;
+        expect_kind("list", f.list(link).await, ErrorKind::NotFound)?;
+        expect_kind("resolve", f.resolve(link).await, ErrorKind::NotFound)?;
+        let written = f.write(link, "y", Expected::Any).await;
+        expect_kind("write", written, ErrorKind::NotFound)?;
+        let appended = f.append(link, "y", Expected::Any).await;
+        expect_kind("append", appended, ErrorKind::NotFound)?;
+        let replaced = f.replace(link, "x", "y").await;
+        expect_kind("replace", replaced, ErrorKind::NotFound)?;
+        let copied = f.copy("a", link, Expected::Any).await;
+        expect_kind("copy onto", copied, ErrorKind::NotFound)?;
+        let copied = f.copy(link, "b", Expected::Any).await;
+        expect_kind("copy from", copied, ErrorKind::NotFound)?;
+        let globbed = f.glob("*", below(link)).await;
+        expect_kind("glob's base", globbed, ErrorKind::NotFound)?;
+    }
+    eq("the names", f.names(".").await?, ["a", "deep", "link"])
+}
+
+async fn parents_to_nothing(f: &Fixture) -> Verdict {
+    f.symlink("nothing", "link").await?;
+    let put = f.put("link/sub/a", "x").await;
+    expect_kind("write", put, ErrorKind::NotFound)?;
+    let below = f.make_directory("link/sub").await;
+    expect_kind("make-directory below it", below, ErrorKind::NotFound)?;
+    let itself = f.make_directory("link").await;
+    let kind = itself.as_ref().err().map(|error| error.kind);
+    that(
+        matches!(kind, Some(ErrorKind::AlreadyExists | ErrorKind::NotFound)),
+        "make-directory at a link to nothing was not refused",
+    )?;
+    eq("the names", f.names(".").await?, ["link"])
+}
+
+async fn loops(f: &Fixture) -> Verdict {
+    f.symlink("self", "self").await?;
+    f.symlink("b", "a").await?;
+    f.symlink("a", "b").await?;
+    for path in ["self", "a", "a/x", "self/"] {
+        expect_kind(path, f.read(path).await, ErrorKind::AccessDenied)?;
+        expect_kind(path, f.stat(path).await, ErrorKind::AccessDenied)?;
+        let written = f.write(path, "x", Expected::Any).await;
+        expect_kind(path, written, ErrorKind::AccessDenied)?;
+        expect_kind(path, f.list(path).await, ErrorKind::AccessDenied)?;
+        expect_kind(path, f.resolve(path).await, ErrorKind::AccessDenied)?;
+    }
+    // They are links like others to what does not follow them.
+    f.rename("a", "c", Expected::Any).await?;
+    f.remove("self", false).await?;
+    eq("the names", f.names(".").await?, ["b", "c"])
+}
+
+async fn forty(f: &Fixture) -> Verdict {
+    f.put("l0", "end").await?;
+    for index in 1..=41 {
+        f.symlink(&format!("l{}", index - 1), &format!("l{index}"))
+            .await?;
+    }
+    f.holds("l40", "end").await?;
+    expect_kind("41 links", f.read("l41").await, ErrorKind::AccessDenied)
+}
+
+async fn slash(f: &Fixture) -> Verdict {
+    f.put("file", "x").await?;
+    f.put("dir/a", "y").await?;
+    f.symlink("file", "lf").await?;
+    f.symlink("dir", "ld").await?;
+    for path in ["file/", "file/.", "lf/", "lf/.", "file//"] {
+        expect_kind(path, f.stat(path).await, ErrorKind::NotADirectory)?;
+        expect_kind(path, f.read(path).await, ErrorKind::NotADirectory)?;
+        expect_kind(path, f.list(path).await, ErrorKind::NotADirectory)?;
+    }
+    for path in ["dir/", "dir/.", "ld/", "ld/."] {
+        eq(path, f.stat(path).await?.kind, EntryKind::Directory)?;
+        expect_kind(path, f.read(path).await, ErrorKind::IsADirectory)?;
+        eq(path, f.names(path).await?, ["a"])?;
+    }
+    Ok(())
+}
+
+async fn text_dots(f: &Fixture) -> Verdict {
+    f.put("b", "here").await?;
+    f.put("x/b", "there").await?;
+    f.make_directory("x/y").await?;
+    f.symlink("x/y", "a").await?;
+    f.holds("a/../b", "here").await?;
+    f.holds("none/../b", "here").await?;
+    f.holds("b/../b", "here").await
+}
+
+async fn inner_dots(f: &Fixture) -> Verdict {
+    f.put("x/target", "in").await?;
+    f.make_directory("y/z").await?;
+    f.symlink("../../x/target", "y/z/link").await?;
+    f.symlink("./../y/./z//link", "x/around").await?;
+    f.holds("y/z/link", "in").await?;
+    f.holds("x/around", "in").await?;
+    eq("resolved", f.resolve("x/around").await?, "x/target")
+}
+
+async fn resolve(f: &Fixture) -> Verdict {
+    f.put("d/a", "x").await?;
+    f.symlink("d", "l").await?;
+    f.symlink("l/a", "ll").await?;
+    for (path, right) in [
+        (".", "."),
+        ("d", "d"),
+        ("l", "d"),
+        ("l/", "d"),
+        ("l/a", "d/a"),
+        ("ll", "d/a"),
+        ("l/new", "d/new"),
+        ("new", "new"),
+        ("./d//a", "d/a"),
+    ] {
+        eq(path, f.resolve(path).await?, right)?;
+    }
+    let parent = f.resolve("none/new").await;
+    expect_kind("a missing parent", parent, ErrorKind::NotFound)?;
+    let through = f.resolve("d/a/new").await;
+    expect_kind("through a file", through, ErrorKind::NotADirectory)
+}
+
+async fn base(f: &Fixture) -> Verdict {
+    f.put("real/a.txt", "word\n").await?;
+    f.symlink("real", "link").await?;
+    f.symlink("a.txt", "real/again").await?;
+    eq(
+        "search from it",
+        f.lines("word", below("link")).await?,
+        ["real/a.txt:1"],
+    )
+    .or(eq(
+        "search from it",
+        f.lines("word", below("link")).await?,
+        ["link/a.txt:1"],
+    ))?;
+    let all = f.glob("**/*.txt", below(".")).await?;
+    eq("glob does not enter", all.total, 1)?;
+    eq("links met", all.skipped.links, 2)?;
+    eq("through it", f.found("link/*.txt").await?, ["link/a.txt"])
+}
+
+async fn to_the_root(f: &Fixture) -> Verdict {
+    f.put("a", "x").await?;
+    f.make_directory("d").await?;
+    f.symlink("..", "d/up").await?;
+    f.symlink(".", "here").await?;
+    f.holds("d/up/a", "x").await?;
+    f.holds("here/d/up/here/a", "x").await?;
+    eq("resolved", f.resolve("d/up").await?, ".")?;
+    eq("names", f.names("d/up").await?, ["a", "d", "here"])
+}
+
+async fn make_directory_on_link(f: &Fixture) -> Verdict {
+    f.make_directory("d").await?;
+    f.put("a", "x").await?;
+    f.symlink("d", "ld").await?;
+    f.symlink("a", "la").await?;
+    f.make_directory("ld").await?;
+    f.make_directory("ld/sub").await?;
+    eq("names", f.names("d").await?, ["sub"])?;
+    expect_kind("la", f.make_directory("la").await, ErrorKind::AlreadyExists)?;
+    let below = f.make_directory("la/sub").await;
+    expect_kind("la/sub", below, ErrorKind::NotADirectory)
+}
