@@ -1,0 +1,2 @@
+;; A core module: the eight bytes that every module begins with, and nothing else.
+(module)

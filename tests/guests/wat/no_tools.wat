@@ -1,0 +1,2 @@
+;; A component of another world: it exports nothing.
+(component)
