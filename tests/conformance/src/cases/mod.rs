@@ -4,13 +4,18 @@ use std::sync::LazyLock;
 
 use crate::case::Case;
 
+mod directories;
 mod escapes;
 mod files_append;
+mod files_move;
 mod files_read;
 mod files_replace;
 mod files_write;
+mod glob;
 mod links;
 mod paths;
+mod search;
+mod special;
 mod versions;
 
 /// Every case, by topic.
@@ -23,6 +28,11 @@ const TOPICS: &[&[Case]] = &[
     links::CASES,
     escapes::CASES,
     paths::CASES,
+    directories::CASES,
+    files_move::CASES,
+    special::CASES,
+    glob::CASES,
+    search::CASES,
 ];
 
 /// Gives every case of the suite, in its order.
