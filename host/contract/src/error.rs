@@ -157,6 +157,13 @@ impl Error {
         self
     }
 
+    /// The same failure, of the operation that it was a step of.
+    #[must_use]
+    pub const fn during(mut self, operation: Operation) -> Self {
+        self.operation = operation;
+        self
+    }
+
     /// Keeps what caused this error.
     #[must_use]
     pub fn because(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {

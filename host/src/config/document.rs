@@ -1,0 +1,206 @@
+//! The form of a configuration file: its keys, their types, and what they mean.
+//!
+//! The doc comments here are what an editor shows: [`schema`] carries them. Values are kept as they
+//! were written, with their place, for [`interpret`](super::interpret).
+
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::quantity::{DurationValue, SizeValue};
+
+/// The version of the form.
+pub(super) const VERSION: i64 = 1;
+
+/// A configuration of Belljar: which sandbox there is, and what each tool may do in it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(title = "belljar.toml")]
+pub(super) struct Document {
+    /// The version of this form: 1.
+    #[schemars(with = "Option<i64>", extend("const" = 1))]
+    pub(super) version: Option<Spanned<i64>>,
+    /// The backend and its workspace.
+    #[serde(default)]
+    pub(super) sandbox: Sandbox,
+    /// The numbers in force. What is too small or too large is brought into its range, and
+    /// reported.
+    #[serde(default)]
+    pub(super) limits: Limits,
+    /// What is granted to which tool, by the name that listing shows.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Tool>")]
+    pub(super) tools: BTreeMap<Spanned<String>, Tool>,
+}
+
+/// The backend and its workspace.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Sandbox {
+    /// Where files and processes are. Default: virtual.
+    #[schemars(with = "Option<BackendName>")]
+    pub(super) backend: Option<Spanned<BackendName>>,
+    /// The directory that tools work in, relative to this file. When omitted, it is a
+    /// temporary one that ends with the session.
+    #[schemars(with = "Option<String>")]
+    pub(super) workspace: Option<Spanned<String>>,
+    /// Whether anything in the workspace may be changed. Default: true.
+    pub(super) writable: Option<bool>,
+    /// Read only when the backend is local.
+    #[serde(default)]
+    pub(super) local: Local,
+    /// Read only when the backend is container.
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    pub(super) container: Option<Spanned<toml::Table>>,
+    /// Read only when the backend is kubernetes.
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    pub(super) kubernetes: Option<Spanned<toml::Table>>,
+    /// Read only when the backend is remote.
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    pub(super) remote: Option<Spanned<toml::Table>>,
+}
+
+/// A mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum BackendName {
+    /// Files only, confined to the workspace.
+    Virtual,
+    /// Files, and processes of this machine with the host's own rights.
+    Local,
+    /// A hardened container.
+    Container,
+    /// A Pod in a cluster.
+    Kubernetes,
+    /// Another machine.
+    Remote,
+}
+
+/// What the local backend needs to know.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Local {
+    /// Says that processes may run on this machine with the host's own rights: the
+    /// workspace does not confine them. Must be true for the local backend.
+    #[schemars(with = "Option<bool>")]
+    pub(super) allow_host_processes: Option<Spanned<bool>>,
+    /// The PATH of processes, instead of the documented default.
+    #[schemars(with = "Option<String>")]
+    pub(super) path: Option<Spanned<String>>,
+    /// More variables for processes, which otherwise get the documented defaults and nothing else.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) environment: BTreeMap<Spanned<String>, String>,
+}
+
+/// The numbers in force.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Limits {
+    /// A process's time limit when a call does not say. Default: 30s.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) timeout: Option<Spanned<DurationValue>>,
+    /// The longest time limit that a process may be given. Default: 1h.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) max_timeout: Option<Spanned<DurationValue>>,
+    /// Bytes kept of each output of a process when a call does not say. Default: 1MB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) output: Option<Spanned<SizeValue>>,
+    /// The most bytes of each output that a call may ask for. Default: 16MiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) max_output: Option<Spanned<SizeValue>>,
+    /// The most bytes in one read or write of a file. Default: 16MiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) file: Option<Spanned<SizeValue>>,
+    /// The most bytes on a process's standard input. Default: 64MiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) stdin: Option<Spanned<SizeValue>>,
+    /// The most bytes in an argument vector and environment together. Default: 1MiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) arguments: Option<Spanned<SizeValue>>,
+    /// The most entries in one listing, and results in one search. Default: 10000.
+    #[schemars(with = "Option<u64>")]
+    pub(super) results: Option<Spanned<i64>>,
+    /// The most processes that a session runs at once. Default: 64.
+    #[schemars(with = "Option<u64>")]
+    pub(super) processes: Option<Spanned<i64>>,
+    /// The time for one whole call of a tool. Default: 2m.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) call_timeout: Option<Spanned<DurationValue>>,
+    /// A guest's memory, all of it together. Default: 256MiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) memory: Option<Spanned<SizeValue>>,
+    /// The most elements in a guest's tables together. Default: 100000.
+    #[schemars(with = "Option<u64>")]
+    pub(super) table_elements: Option<Spanned<i64>>,
+    /// The most core instances in a guest. Default: 100.
+    #[schemars(with = "Option<u64>")]
+    pub(super) instances: Option<Spanned<i64>>,
+    /// The most calls of the contract in one call of a tool. Default: 100000.
+    #[schemars(with = "Option<u64>")]
+    pub(super) host_calls: Option<Spanned<i64>>,
+    /// The most bytes copied to and from a guest in one call of a tool. Default: 1GiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) copied: Option<Spanned<SizeValue>>,
+    /// The most bytes in a tool's answer. Default: 16MiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) answer: Option<Spanned<SizeValue>>,
+    /// The most progress and log lines in one call of a tool; the rest are dropped and
+    /// counted. Default: 1000.
+    #[schemars(with = "Option<u64>")]
+    pub(super) progress_lines: Option<Spanned<i64>>,
+}
+
+/// What a tool's component is, and what it may do.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Tool {
+    /// The component, relative to this file. When omitted, the application brings it.
+    #[schemars(with = "Option<String>")]
+    pub(super) component: Option<Spanned<String>>,
+    /// What it may do in the workspace. Default: read.
+    #[schemars(with = "Option<Vec<Allow>>")]
+    pub(super) allow: Option<Spanned<Vec<Allow>>>,
+    /// Globs of the paths that it may read; all when omitted. A program that it runs is not bound
+    /// by them.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub(super) read: Option<Spanned<Vec<Spanned<String>>>>,
+    /// Globs of the paths that it may change; all when omitted. A program that it runs is not
+    /// bound by them.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub(super) write: Option<Spanned<Vec<Spanned<String>>>>,
+    /// The programs that it may run, by name, or by path if it is to give the path; all when
+    /// omitted. Shell text needs sh.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub(super) programs: Option<Spanned<Vec<Spanned<String>>>>,
+    /// What becomes of imports from WASI. Default: deny.
+    pub(super) wasi: Option<super::tool::Wasi>,
+    /// Whether a file that exists must have been read before it is changed. Default: true.
+    pub(super) guard: Option<bool>,
+}
+
+/// A part of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Allow {
+    /// Looking at files.
+    Read,
+    /// Changing files.
+    Write,
+    /// Running programs.
+    Run,
+}
+
+/// The JSON Schema of [`Document`].
+pub(super) fn schema() -> serde_json::Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        // A reader of the schema, ours too, then need not look definitions up.
+        settings.inline_subschemas = true;
+    });
+    settings
+        .into_generator()
+        .into_root_schema_for::<Document>()
+        .to_value()
+}

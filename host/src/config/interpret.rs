@@ -1,0 +1,317 @@
+//! From a configuration's text to its values.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde::Deserialize;
+use toml::{Spanned, de::DeTable};
+
+use crate::layers::{Policy, Rules};
+
+use super::{
+    Config,
+    document::{Allow, BackendName, Document, Local, Sandbox, Tool, VERSION, schema},
+    error::{Notice, Problem, ProblemKind},
+    limits,
+    place::Place,
+    position::Position,
+    sandbox::{ALLOW_HOST_PROCESSES, Backend, LocalConfig, SandboxConfig},
+    structure,
+    tool::{ToolConfig, name_problem},
+};
+
+/// The backends of this build.
+const BUILT: [&str; 2] = ["virtual", "local"];
+
+/// Reads a configuration, or says everything that is wrong with it.
+pub(super) fn read(text: &str, place: Place<'_>) -> Result<Config, Vec<Problem>> {
+    let mut reading = Reading {
+        text,
+        place,
+        problems: Vec::new(),
+        notices: Vec::new(),
+        whole: true,
+    };
+    let (mut table, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let offset = error.span().map_or(0, |span| span.start);
+        let kind = ProblemKind::Syntax(error.message().to_owned());
+        reading.problem(String::new(), offset, kind);
+    }
+    // What a parser guesses behind an error would be a problem that nobody has.
+    if !errors.is_empty() {
+        return Err(reading.problems);
+    }
+    reading.problems = structure::check(text, table.get_mut(), &schema());
+    reading.whole = reading.problems.is_empty();
+    let document = match Document::deserialize(toml::de::Deserializer::from(table)) {
+        Ok(document) => document,
+        Err(error) => {
+            let offset = error.span().map_or(0, |span| span.start);
+            reading.bad(String::new(), offset, error.message().to_owned());
+            return Err(reading.problems);
+        }
+    };
+    let config = reading.document(&document);
+    match reading.problems.is_empty() {
+        true => Ok(Config {
+            notices: reading.notices,
+            ..config
+        }),
+        false => Err(reading.problems),
+    }
+}
+
+/// A configuration that is being read: what was found on the way.
+pub(super) struct Reading<'a> {
+    text: &'a str,
+    place: Place<'a>,
+    problems: Vec<Problem>,
+    notices: Vec<Notice>,
+    /// Whether the structure is as it should be; otherwise what is missing may only be misspelt.
+    whole: bool,
+}
+
+impl Reading<'_> {
+    fn problem(&mut self, key: String, offset: usize, kind: ProblemKind) {
+        let position = Some(Position::of(self.text, offset));
+        self.problems.push(Problem {
+            key,
+            position,
+            kind,
+        });
+    }
+
+    pub(super) fn bad(&mut self, key: String, offset: usize, message: String) {
+        self.problem(key, offset, ProblemKind::BadValue(message));
+    }
+
+    pub(super) fn notice(&mut self, key: String, offset: usize, message: String) {
+        let position = Some(Position::of(self.text, offset));
+        self.notices.push(Notice {
+            key,
+            position,
+            message,
+        });
+    }
+
+    fn missing(&mut self, key: &str, offset: usize, what: &'static str) {
+        if self.whole {
+            self.problem(key.to_owned(), offset, ProblemKind::Missing(what));
+        }
+    }
+
+    fn path(&mut self, key: String, text: &Spanned<String>) -> Option<PathBuf> {
+        match self.place.resolve(text.get_ref()) {
+            Ok(path) => Some(path),
+            Err(message) => {
+                self.bad(key, text.span().start, message);
+                None
+            }
+        }
+    }
+
+    fn document(&mut self, document: &Document) -> Config {
+        match &document.version {
+            None => self.missing("version", 0, "begin the file with version = 1"),
+            Some(version) if *version.get_ref() != VERSION => {
+                let kind = ProblemKind::Version {
+                    known: VERSION,
+                    found: *version.get_ref(),
+                };
+                self.problem("version".into(), version.span().start, kind);
+            }
+            Some(_) => {}
+        }
+        let sandbox = self.sandbox(&document.sandbox);
+        let (limits, call_limits) = limits::read(self, &document.limits);
+        let mut tools = BTreeMap::new();
+        let mut tool_positions = BTreeMap::new();
+        for (name, tool) in &document.tools {
+            let offset = name.span().start;
+            let name = name.get_ref();
+            if let Some(message) = name_problem(name) {
+                self.bad(format!("tools.{name}"), offset, message.to_owned());
+            }
+            tools.insert(name.clone(), self.tool(name, tool));
+            tool_positions.insert(name.clone(), Position::of(self.text, offset));
+        }
+        Config {
+            sandbox,
+            limits,
+            call_limits,
+            tools,
+            tool_positions,
+            file: None,
+            notices: Vec::new(),
+        }
+    }
+
+    fn sandbox(&mut self, sandbox: &Sandbox) -> SandboxConfig {
+        let name = sandbox.backend.as_ref();
+        let offset = name.map_or(0, |name| name.span().start);
+        let not_built = |backend| ProblemKind::BackendNotBuilt {
+            backend,
+            has: BUILT.to_vec(),
+        };
+        let key = || "sandbox.backend".to_owned();
+        let mut backend = Backend::Virtual;
+        match name.map_or(BackendName::Virtual, |name| *name.get_ref()) {
+            BackendName::Virtual => {}
+            BackendName::Local => backend = Backend::Local(self.local(&sandbox.local, offset)),
+            BackendName::Container => self.problem(key(), offset, not_built("container")),
+            BackendName::Kubernetes => self.problem(key(), offset, not_built("kubernetes")),
+            BackendName::Remote => self.problem(key(), offset, not_built("remote")),
+        }
+        for (name, table) in [
+            ("container", &sandbox.container),
+            ("kubernetes", &sandbox.kubernetes),
+            ("remote", &sandbox.remote),
+        ] {
+            if let Some(table) = table {
+                let message = "not looked at: another backend is chosen".to_owned();
+                self.notice(format!("sandbox.{name}"), table.span().start, message);
+            }
+        }
+        let workspace = sandbox.workspace.as_ref().and_then(|text| {
+            let path = self.path("sandbox.workspace".into(), text)?;
+            if path.parent().is_none() {
+                let message = "the workspace is the whole machine".to_owned();
+                self.notice("sandbox.workspace".into(), text.span().start, message);
+            }
+            Some(path)
+        });
+        SandboxConfig {
+            backend,
+            workspace,
+            // Who names a workspace means it to be worked in; a temporary one is of no use otherwise.
+            writable: sandbox.writable.unwrap_or(true),
+        }
+    }
+
+    fn local(&mut self, local: &Local, offset: usize) -> LocalConfig {
+        let allowed = local.allow_host_processes.as_ref();
+        if !allowed.is_some_and(|allowed| *allowed.get_ref()) {
+            let offset = allowed.map_or(offset, |allowed| allowed.span().start);
+            self.missing(
+                ALLOW_HOST_PROCESSES,
+                offset,
+                "the local backend runs processes with the rights of this one; say true to allow it",
+            );
+        }
+        for (name, value) in &local.environment {
+            let offset = name.span().start;
+            let name = name.get_ref();
+            if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+                let key = format!("sandbox.local.environment.{name}");
+                let message =
+                    "not a variable: a name is not empty and has no =, and nothing has a NUL";
+                self.bad(key, offset, message.to_owned());
+            }
+        }
+        let path = local.path.as_ref().filter(|path| {
+            let bad = path.get_ref().contains('\0');
+            if bad {
+                let message = "the PATH has a NUL character".to_owned();
+                self.bad("sandbox.local.path".into(), path.span().start, message);
+            }
+            !bad
+        });
+        LocalConfig {
+            allow_host_processes: allowed.is_some_and(|allowed| *allowed.get_ref()),
+            path: path.map(|path| path.get_ref().clone()),
+            environment: local
+                .environment
+                .iter()
+                .map(|(name, value)| (name.get_ref().clone(), value.clone()))
+                .collect(),
+        }
+    }
+
+    fn tool(&mut self, name: &str, tool: &Tool) -> ToolConfig {
+        let key = |of: &str| format!("tools.{name}.{of}");
+        let defaults = ToolConfig::default();
+        let component = tool
+            .component
+            .as_ref()
+            .and_then(|text| self.path(key("component"), text));
+        let mut policy = match &tool.allow {
+            None => defaults.policy,
+            Some(allow) => {
+                let allow = allow.get_ref();
+                Policy {
+                    read: allow.contains(&Allow::Read),
+                    write: allow.contains(&Allow::Write),
+                    run: allow.contains(&Allow::Run),
+                    ..Policy::nothing()
+                }
+            }
+        };
+        policy.read_paths = self.globs(key("read"), "read", policy.read, tool.read.as_ref());
+        policy.write_paths = self.globs(key("write"), "write", policy.write, tool.write.as_ref());
+        if let Some(programs) = &tool.programs {
+            self.allowed(key("programs"), "run", policy.run, programs.span().start);
+            let mut names = Vec::new();
+            for program in programs.get_ref() {
+                if program.get_ref().is_empty() || program.get_ref().contains('\0') {
+                    let message = "a program's name is not empty and has no NUL".to_owned();
+                    self.bad(key("programs"), program.span().start, message);
+                }
+                names.push(program.get_ref().clone());
+            }
+            policy.programs = Some(names.into_iter().collect());
+        }
+        let bound = tool.read.as_ref().or(tool.write.as_ref());
+        if let Some(bound) = bound.filter(|_| policy.run) {
+            let message = "a program that the tool runs is not bound by paths".to_owned();
+            self.notice(format!("tools.{name}"), bound.span().start, message);
+        }
+        ToolConfig {
+            component,
+            policy,
+            wasi: tool.wasi.unwrap_or(defaults.wasi),
+            guard: tool.guard.unwrap_or(defaults.guard),
+        }
+    }
+
+    fn globs(
+        &mut self,
+        key: String,
+        what: &str,
+        allowed: bool,
+        globs: Option<&Spanned<Vec<Spanned<String>>>>,
+    ) -> Option<Rules> {
+        let globs = globs?;
+        self.allowed(key.clone(), what, allowed, globs.span().start);
+        let mut texts = Vec::new();
+        for glob in globs.get_ref() {
+            // One at a time, so that each has its place.
+            match Rules::new([glob.get_ref()]) {
+                Ok(_) => texts.push(glob.get_ref()),
+                Err(error) => self.bad(key.clone(), glob.span().start, with_source(&error)),
+            }
+        }
+        match Rules::new(texts) {
+            Ok(rules) => Some(rules),
+            Err(error) => {
+                self.bad(key, globs.span().start, error.to_string());
+                None
+            }
+        }
+    }
+
+    /// A list that narrows what is not allowed at all is a grant that fits nothing.
+    fn allowed(&mut self, key: String, what: &str, allowed: bool, offset: usize) {
+        if !allowed {
+            let message = format!("this does nothing without {what:?} in allow");
+            self.bad(key, offset, message);
+        }
+    }
+}
+
+/// An error's message with what is behind it, since a problem is one line.
+fn with_source(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}

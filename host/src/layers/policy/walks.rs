@@ -1,0 +1,277 @@
+//! What of files a policy lets a tool see.
+//!
+//! Where results are cut by a limit, more is asked for below than the caller wants, and what may
+//! not be seen is left out before the cut. A total is of what may be seen; where even the session's own
+//! limit cut the answer, it is at least one more than what was found.
+
+use belljar_contract::{
+    Context, Error, GuestPath, MAX_FILTERS, Operation, Pattern, Request, Response, Result, Scope,
+    files::{EntryKind, GlobResult, Listing, Name, SearchResult},
+};
+
+use super::{
+    Rules,
+    backend::{PolicyBackend, denied},
+    glob::{escaped, literal_beginning},
+    locate::{Located, may_see, may_use},
+};
+
+impl PolicyBackend {
+    /// Looks at what may be looked at.
+    pub(super) async fn look(&self, context: &Context, request: Request) -> Result<Response> {
+        let operation = request.operation();
+        match request {
+            Request::Read { path } => {
+                let at = self.file(context, operation, &path).await?;
+                let path = at.real.clone();
+                self.ask_at(context, Request::Read { path }, &[&at]).await
+            }
+            Request::ReadRange {
+                path,
+                offset,
+                length,
+            } => {
+                let at = self.file(context, operation, &path).await?;
+                let path = at.real.clone();
+                let request = Request::ReadRange {
+                    path,
+                    offset,
+                    length,
+                };
+                self.ask_at(context, request, &[&at]).await
+            }
+            Request::Stat { path } => {
+                let at = self.seen(context, operation, &path).await?;
+                let path = at.real.clone();
+                self.ask_at(context, Request::Stat { path }, &[&at]).await
+            }
+            Request::Resolve { path } => {
+                let at = self.seen(context, operation, &path).await?;
+                // Asked once more, for the error that a missing part has.
+                let path = at.real.clone();
+                self.ask_at(context, Request::Resolve { path }, &[&at])
+                    .await?;
+                Ok(Response::Path(plain(operation, &at.real)?))
+            }
+            Request::List { path, limit } => self.list(context, &path, limit).await,
+            Request::Glob { pattern, scope } => self.glob(context, pattern, scope).await,
+            Request::Search { query, scope } => {
+                let at = self.seen(context, operation, &scope.base).await?;
+                let mut query = query;
+                if at.real.is_root() && query.include.is_empty() {
+                    query.include = self.rules().map_or(Vec::new(), includes);
+                }
+                let limit = scope.limit;
+                let scope = self.scope(scope, &at);
+                let request = Request::Search { query, scope };
+                match self.ask_at(context, request, &[&at]).await? {
+                    Response::Search(result) => {
+                        Ok(Response::Search(self.cut_search(result, limit)))
+                    }
+                    other => Ok(other),
+                }
+            }
+            // Every other request does more than look, and does not come here.
+            _ => Err(denied(operation, "do this")),
+        }
+    }
+
+    fn rules(&self) -> Option<&Rules> {
+        self.policy.read_paths.as_ref()
+    }
+
+    /// A file whose content is asked for.
+    async fn file(
+        &self,
+        context: &Context,
+        operation: Operation,
+        path: &GuestPath,
+    ) -> Result<Located> {
+        self.found(context, operation, path, |path| may_use(self.rules(), path))
+            .await
+    }
+
+    /// Something that is to be seen.
+    pub(super) async fn seen(
+        &self,
+        context: &Context,
+        operation: Operation,
+        path: &GuestPath,
+    ) -> Result<Located> {
+        self.found(context, operation, path, |path| may_see(self.rules(), path))
+            .await
+    }
+
+    async fn found(
+        &self,
+        context: &Context,
+        operation: Operation,
+        path: &GuestPath,
+        may: impl Fn(&str) -> bool,
+    ) -> Result<Located> {
+        let mut at = self.locate(context, operation, path, &may).await?;
+        self.must(operation, &at, may(at.real.as_str()))?;
+        match at.dangling.take() {
+            Some(error) => Err(error),
+            None => Ok(at),
+        }
+    }
+
+    fn most(&self) -> u32 {
+        self.below.describe().limits.results
+    }
+
+    fn scope(&self, scope: Scope, base: &Located) -> Scope {
+        Scope {
+            base: base.real.clone(),
+            limit: self.most().max(scope.limit),
+            ..scope
+        }
+    }
+
+    async fn list(&self, context: &Context, path: &GuestPath, limit: u32) -> Result<Response> {
+        let at = self.seen(context, Operation::List, path).await?;
+        let request = Request::List {
+            path: at.real.clone(),
+            limit: self.most().max(limit),
+        };
+        let listing = match self.ask_at(context, request, &[&at]).await? {
+            Response::Listing(listing) => listing,
+            other => return Ok(other),
+        };
+        let Listing { mut entries, total } = listing;
+        let cut = total > entries.len() as u64;
+        entries.retain(|entry| {
+            let name = &entry.name.text;
+            match at.real.is_root() {
+                true => self.shows(name, entry.kind),
+                false => self.shows(&format!("{}/{name}", at.real.as_str()), entry.kind),
+            }
+        });
+        let total = entries.len() as u64 + u64::from(cut);
+        entries.truncate(limit as usize);
+        Ok(Response::Listing(Listing { entries, total }))
+    }
+
+    async fn glob(&self, context: &Context, pattern: Pattern, scope: Scope) -> Result<Response> {
+        let operation = Operation::Glob;
+        let at = self.seen(context, operation, &scope.base).await?;
+        let limit = scope.limit;
+        let scope = self.scope(scope, &at);
+        let (pattern, scope, spelt) = self.straighten(context, pattern, scope).await?;
+        let request = Request::Glob { pattern, scope };
+        let GlobResult {
+            mut paths,
+            total,
+            skipped,
+        } = match self.ask_at(context, request, &[&at]).await? {
+            Response::Glob(result) => result,
+            other => return Ok(other),
+        };
+        let cut = total > paths.len() as u64;
+        paths.retain(|found| self.shows(&found.path.text, found.kind));
+        let total = paths.len() as u64 + u64::from(cut);
+        if let Some((real, asked)) = spelt {
+            for found in &mut paths {
+                respell(&mut found.path, &real, &asked);
+            }
+            paths.sort_by(|one, other| one.path.as_bytes().cmp(other.path.as_bytes()));
+        }
+        paths.truncate(limit as usize);
+        Ok(Response::Glob(GlobResult {
+            paths,
+            total,
+            skipped,
+        }))
+    }
+
+    /// Replaces a literal beginning that leads through links by where it leads, and says which text
+    /// stands for which in the results.
+    async fn straighten(
+        &self,
+        context: &Context,
+        pattern: Pattern,
+        scope: Scope,
+    ) -> Result<(Pattern, Scope, Option<(String, String)>)> {
+        let operation = Operation::Glob;
+        let (names, rest) = literal_beginning(pattern.as_str());
+        let mut asked = scope.base.clone();
+        for name in &names {
+            match asked.join(name) {
+                Ok(longer) => asked = longer,
+                // The engine answers for a name that cannot be.
+                Err(_) => return Ok((pattern, scope, None)),
+            }
+        }
+        // It may lead through links, to where the rules then judge it.
+        let followed = plain(operation, &asked)?;
+        let real = match self.resolve(context, operation, &followed).await {
+            Ok(real) if real.as_str() != asked.as_str() => real,
+            _ => return Ok((pattern, scope, None)),
+        };
+        let text = match real.is_root() {
+            true => rest.to_owned(),
+            false => format!("{}/{rest}", escaped(real.as_str())),
+        };
+        let pattern = Pattern::parse(&text).map_err(|error| {
+            Error::new(error.kind(), operation, error.to_string()).because(error)
+        })?;
+        let scope = Scope {
+            base: GuestPath::root().without_links(),
+            ..scope
+        };
+        let spelt = (real.as_str().to_owned(), asked.as_str().to_owned());
+        Ok((pattern, scope, Some(spelt)))
+    }
+
+    fn cut_search(&self, mut result: SearchResult, limit: u32) -> SearchResult {
+        result
+            .matches
+            .retain(|found| may_use(self.rules(), &found.path.text));
+        result.more |= result.matches.len() > limit as usize;
+        result.matches.truncate(limit as usize);
+        result
+    }
+
+    fn shows(&self, path: &str, kind: EntryKind) -> bool {
+        match kind {
+            EntryKind::Directory => may_see(self.rules(), path),
+            EntryKind::File | EntryKind::Link | EntryKind::Other => may_use(self.rules(), path),
+        }
+    }
+}
+
+/// The path without what a layer added to it.
+fn plain(operation: Operation, path: &GuestPath) -> Result<GuestPath> {
+    GuestPath::try_from(path.to_string())
+        .map_err(|error| Error::new(error.kind(), operation, error.to_string()).because(error))
+}
+
+/// Rules as filters of a search, so that what may not be read is not walked either. Filters may let
+/// more through than the rules: the results are judged all the same.
+fn includes(rules: &Rules) -> Vec<Pattern> {
+    let globs = rules.globs();
+    if globs.len() > MAX_FILTERS {
+        return Vec::new();
+    }
+    let patterns: Result<Vec<_>, _> = globs.iter().map(|glob| Pattern::parse(glob)).collect();
+    patterns.unwrap_or_default()
+}
+
+fn respell(name: &mut Name, real: &str, asked: &str) {
+    let rest = match real {
+        "" => Some(name.text.as_str()),
+        real => name
+            .text
+            .strip_prefix(real)
+            .and_then(|rest| rest.strip_prefix('/')),
+    };
+    let Some(rest) = rest else { return };
+    let text = format!("{asked}/{rest}");
+    if let Some(raw) = &mut name.raw {
+        let skip = if real.is_empty() { 0 } else { real.len() + 1 };
+        let rest = raw.get(skip..).unwrap_or_default();
+        *raw = [asked.as_bytes(), b"/", rest].concat();
+    }
+    name.text = text;
+}
