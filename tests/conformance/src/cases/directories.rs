@@ -260,7 +260,7 @@ async fn stat_sees_processes(f: &Fixture) -> Verdict {
     if !touched.outcome.success() {
         return Err(crate::Failure::unmet("touch -t does not set 1960 here"));
     }
-    let right = -315_435_355_000_000_000;
+    let right = -315_521_755_000_000_000;
     eq("1960", f.stat("a").await?.modified, right)
 }
 

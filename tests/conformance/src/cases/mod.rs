@@ -14,6 +14,9 @@ mod files_write;
 mod glob;
 mod links;
 mod paths;
+mod processes_end;
+mod processes_run;
+mod processes_streams;
 mod search;
 mod special;
 mod versions;
@@ -25,14 +28,17 @@ const TOPICS: &[&[Case]] = &[
     files_append::CASES,
     files_replace::CASES,
     versions::CASES,
-    links::CASES,
-    escapes::CASES,
-    paths::CASES,
     directories::CASES,
     files_move::CASES,
+    paths::CASES,
+    links::CASES,
+    escapes::CASES,
     special::CASES,
     glob::CASES,
     search::CASES,
+    processes_run::CASES,
+    processes_streams::CASES,
+    processes_end::CASES,
 ];
 
 /// Gives every case of the suite, in its order.

@@ -1,0 +1,395 @@
+//! `run`: commands, arguments, environment, directory, exit codes.
+
+use belljar_contract::{ErrorKind, Expected, RunOptions, files::WriteOptions, processes::Outcome};
+
+use super::files_write::ODD_NAMES;
+use crate::{
+    case::{Case, RUN, RUN_FILES, Verdict, case},
+    check::{Failure, eq, expect_kind, same_bytes, that},
+    fixture::Fixture,
+    fixture_processes::{argv, kept, shell},
+};
+
+pub(super) const CASES: &[Case] = &[
+    case!(
+        exit_codes,
+        "processes.run/exit-codes",
+        "Every exit code is told as it is, also 124, 126, 127 and 137.",
+        RUN
+    ),
+    case!(
+        signals,
+        "processes.run/signals",
+        "A program that a signal ended is signalled, with the signal's number.",
+        RUN
+    ),
+    case!(
+        not_signalled_by_number,
+        "processes.run/137-is-not-a-signal",
+        "Exiting with 137 and dying of signal 9 are two answers; so are 124 and the time limit.",
+        RUN
+    ),
+    case!(
+        arguments,
+        "processes.run/arguments-are-data",
+        "Arguments reach the program byte for byte: empty, spaces, newlines, quotes, $(), options.",
+        RUN
+    ),
+    case!(
+        many_arguments,
+        "processes.run/large-arguments",
+        "An argument of 100,000 bytes and 5,000 arguments reach the program.",
+        RUN
+    ),
+    case!(
+        shell_text,
+        "processes.run/shell-text",
+        "Shell text is one value for sh -c: quotes, pipes, several lines.",
+        RUN
+    ),
+    case!(
+        no_program,
+        "processes.run/no-such-program",
+        "A program that is not there is program-not-found, by name and by path.",
+        RUN
+    ),
+    case!(
+        shell_127,
+        "processes.run/what-the-shell-cannot-find-is-127",
+        "A shell that finds no program exits with 127, which is not an error.",
+        RUN
+    ),
+    case!(
+        not_executable,
+        "processes.run/not-executable",
+        "A file without x, a directory, a foreign binary, a missing interpreter: not-executable.",
+        RUN_FILES
+    ),
+    case!(
+        executable_file,
+        "processes.run/a-written-program",
+        "A program written with executable runs, by a relative path and from a sub-directory.",
+        RUN_FILES
+    ),
+    case!(
+        path_lookup,
+        "processes.run/looked-up-in-its-own-path",
+        "A name is looked up in the PATH of the process's own environment.",
+        RUN_FILES
+    ),
+    case!(
+        environment,
+        "processes.run/the-environment-is-what-is-documented",
+        "Nothing is inherited: the defaults, the marker, and nothing else.",
+        RUN
+    ),
+    case!(
+        variables,
+        "processes.run/variables",
+        "Variables are added and replace defaults; of two with one name the last counts.",
+        RUN
+    ),
+    case!(
+        bad_variables,
+        "processes.run/bad-variables-and-arguments",
+        "A bad variable name, a NUL, and an empty command are invalid-argument; nothing runs.",
+        RUN_FILES
+    ),
+    case!(
+        directory,
+        "processes.run/directory",
+        "The working directory is the root or the one that is named, and PWD says so.",
+        RUN_FILES
+    ),
+    case!(
+        bad_directory,
+        "processes.run/bad-directories",
+        "A directory that is not there is not-found, one that is a file not-a-directory.",
+        RUN_FILES
+    ),
+    case!(
+        odd_directories,
+        "processes.run/odd-directories",
+        "A directory's name may hold what a shell would take for more.",
+        RUN_FILES
+    ),
+];
+
+async fn exit_codes(f: &Fixture) -> Verdict {
+    for code in [
+        0, 1, 2, 64, 124, 125, 126, 127, 128, 130, 137, 139, 143, 254, 255,
+    ] {
+        let execution = f.sh(&format!("exit {code}")).await?;
+        eq("the outcome", execution.outcome, Outcome::Exited(code))?;
+    }
+    Ok(())
+}
+
+async fn signals(f: &Fixture) -> Verdict {
+    for (name, number) in [
+        ("KILL", 9),
+        ("TERM", 15),
+        ("SEGV", 11),
+        ("INT", 2),
+        ("HUP", 1),
+    ] {
+        let execution = f
+            .sh(&format!("echo before; kill -{name} $$; sleep 5"))
+            .await?;
+        eq(name, execution.outcome, Outcome::Signalled(number))?;
+        same_bytes("the output", &kept(&execution.stdout), b"before\n")?;
+    }
+    Ok(())
+}
+
+async fn not_signalled_by_number(f: &Fixture) -> Verdict {
+    let outcomes = [
+        f.sh("exit 137").await?.outcome,
+        f.sh("kill -KILL $$").await?.outcome,
+        f.sh("exit 124").await?.outcome,
+        f.run(shell("sleep 30"), crate::fixture_processes::limited(100))
+            .await?
+            .outcome,
+    ];
+    let right = [
+        Outcome::Exited(137),
+        Outcome::Signalled(9),
+        Outcome::Exited(124),
+        Outcome::TimedOut,
+    ];
+    eq("the outcomes", outcomes, right)
+}
+
+/// Prints each argument between brackets.
+const PRINT: &str = r#"for a; do printf '[%s]' "$a"; done"#;
+
+async fn arguments(f: &Fixture) -> Verdict {
+    let mut parts = vec![
+        "sh", "-c", PRINT, "sh", "", " ", "'", "\"", "\\", "$HOME", "%s", "\n\n",
+    ];
+    parts.extend(ODD_NAMES);
+    let every: String = (1..=127u8).map(char::from).collect();
+    parts.push(&every);
+    let execution = f.run(argv(&parts), RunOptions::default()).await?;
+    let right: String = parts[4..].iter().map(|part| format!("[{part}]")).collect();
+    same_bytes("the arguments", &kept(&execution.stdout), right.as_bytes())
+}
+
+async fn many_arguments(f: &Fixture) -> Verdict {
+    let long = "x".repeat(100_000);
+    let execution = f
+        .run(
+            argv(&["sh", "-c", "printf %s \"$1\"", "sh", &long]),
+            RunOptions::default(),
+        )
+        .await?;
+    same_bytes("one of 100,000", &kept(&execution.stdout), long.as_bytes())?;
+    let mut parts = vec!["sh", "-c", "echo $#", "sh"];
+    parts.extend(["argument"; 5000]);
+    let execution = f.run(argv(&parts), RunOptions::default()).await?;
+    same_bytes("5,000 of them", &kept(&execution.stdout), b"5000\n")
+}
+
+async fn shell_text(f: &Fixture) -> Verdict {
+    let text = "x='a  b'\nprintf '%s|' \"$x\" 'it'\"'\"'s'\necho $(echo 1 | cat) # done";
+    same_bytes("the output", &f.printed(text).await?, b"a  b|it's|1\n")?;
+    // It is /bin/sh -c TEXT: $0 is the shell, and there are no arguments.
+    same_bytes("$#", &f.printed("echo $#").await?, b"0\n")
+}
+
+async fn no_program(f: &Fixture) -> Verdict {
+    for program in [
+        "belljar-no-such-program",
+        "./none",
+        "/none/x",
+        "none/x",
+        "-x",
+        "two words",
+    ] {
+        let ran = f.run(argv(&[program]), RunOptions::default()).await;
+        expect_kind(program, ran, ErrorKind::ProgramNotFound)?;
+    }
+    Ok(())
+}
+
+async fn shell_127(f: &Fixture) -> Verdict {
+    let execution = f.sh("belljar-no-such-program").await?;
+    eq("the outcome", execution.outcome, Outcome::Exited(127))?;
+    that(
+        !kept(&execution.stderr).is_empty(),
+        "the shell said nothing",
+    )
+}
+
+fn executable() -> WriteOptions {
+    WriteOptions {
+        make_parents: true,
+        executable: true,
+        ..WriteOptions::default()
+    }
+}
+
+async fn not_executable(f: &Fixture) -> Verdict {
+    f.put("plain", "#!/bin/sh\necho ran\n").await?;
+    f.make_directory("dir").await?;
+    // An ELF file for a machine that nobody has.
+    let mut foreign = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\xfe\xfe\x01\0\0\0".to_vec();
+    foreign.resize(128, 0);
+    f.write_with("foreign", foreign, executable()).await?;
+    f.write_with("lost", "#!/none/interpreter\n", executable())
+        .await?;
+    for program in ["./plain", "./dir", "./foreign", "./lost"] {
+        let ran = f.run(argv(&[program]), RunOptions::default()).await;
+        expect_kind(program, ran, ErrorKind::NotExecutable)?;
+    }
+    Ok(())
+}
+
+async fn executable_file(f: &Fixture) -> Verdict {
+    let text = "#!/bin/sh\necho \"ran $1\"\n";
+    f.write_with("bin/tool", text, executable()).await?;
+    let execution = f
+        .run(argv(&["bin/tool", "one"]), RunOptions::default())
+        .await?;
+    same_bytes("from here", &kept(&execution.stdout), b"ran one\n")?;
+    let options = RunOptions {
+        directory: Some("bin".to_owned()),
+        ..RunOptions::default()
+    };
+    let execution = f.run(argv(&["./tool", "two"]), options).await?;
+    same_bytes("from bin", &kept(&execution.stdout), b"ran two\n")?;
+    // The new text runs, at once.
+    f.write("bin/tool", "#!/bin/sh\necho new\n", Expected::Any)
+        .await?;
+    same_bytes("replaced", &f.printed("bin/tool").await?, b"new\n")
+}
+
+async fn path_lookup(f: &Fixture) -> Verdict {
+    let text = "#!/bin/sh\necho mine\n";
+    f.write_with("bin/belljar-mine", text, executable()).await?;
+    let bin = f.printed("cd bin && pwd").await?;
+    let bin = String::from_utf8_lossy(&bin).trim_end().to_owned();
+    let options = RunOptions {
+        environment: vec![("PATH".into(), bin)],
+        ..RunOptions::default()
+    };
+    let execution = f.run(argv(&["belljar-mine"]), options.clone()).await;
+    same_bytes("the output", &kept(&execution?.stdout), b"mine\n")?;
+    let gone = f.run(argv(&["ls"]), options).await;
+    expect_kind("ls in another PATH", gone, ErrorKind::ProgramNotFound)
+}
+
+async fn environment(f: &Fixture) -> Verdict {
+    let description = f.sandbox.describe();
+    let root = description
+        .process_root
+        .as_ref()
+        .unwrap_or(&description.root);
+    let execution = f.sandbox.run(argv(&["env"]), RunOptions::default()).await?;
+    let text = String::from_utf8_lossy(&kept(&execution.stdout)).into_owned();
+    let mut lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.starts_with("BELLJAR_PROCESS=") && !line.starts_with("_="))
+        .collect();
+    lines.sort_unstable();
+    let right = [
+        format!("HOME={root}"),
+        "LANG=C.UTF-8".to_owned(),
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned(),
+        format!("PWD={root}"),
+        "TERM=dumb".to_owned(),
+    ];
+    eq("the environment", lines, right)?;
+    that(text.contains("BELLJAR_PROCESS="), "the marker is not there")
+}
+
+async fn variables(f: &Fixture) -> Verdict {
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let options = RunOptions {
+        environment: vec![
+            pair("A", "1"),
+            pair("A", "2"),
+            pair("HOME", "/elsewhere"),
+            pair("EMPTY", ""),
+            pair("ODD", "a=b\n\"$(x)' "),
+            pair("LANG", "C"),
+        ],
+        ..RunOptions::default()
+    };
+    let text = r#"printf '[%s]' "$A" "$HOME" "${EMPTY-unset}" "$ODD" "$LANG" "$TERM""#;
+    let execution = f.run(shell(text), options).await?;
+    let right = "[2][/elsewhere][][a=b\n\"$(x)' ][C][dumb]";
+    same_bytes("the variables", &kept(&execution.stdout), right.as_bytes())
+}
+
+async fn bad_variables(f: &Fixture) -> Verdict {
+    let touch = shell("touch started");
+    for (name, value) in [("", "x"), ("A=B", "x"), ("A\0", "x"), ("A", "x\0")] {
+        let options = RunOptions {
+            environment: vec![(name.into(), value.into())],
+            ..RunOptions::default()
+        };
+        let ran = f.run(touch.clone(), options).await;
+        expect_kind(&format!("{name:?}"), ran, ErrorKind::InvalidArgument)?;
+    }
+    for command in [
+        argv(&[]),
+        argv(&[""]),
+        argv(&["touch", "a\0b"]),
+        shell(""),
+        shell("a\0"),
+    ] {
+        let what = format!("{command:?}");
+        let ran = f.run(command, RunOptions::default()).await;
+        expect_kind(&what, ran, ErrorKind::InvalidArgument)?;
+    }
+    f.absent("started").await
+}
+
+fn in_directory(directory: &str) -> RunOptions {
+    RunOptions {
+        directory: Some(directory.to_owned()),
+        ..RunOptions::default()
+    }
+}
+
+async fn directory(f: &Fixture) -> Verdict {
+    f.put("d/e/file", "").await?;
+    let here = f.printed("pwd").await?;
+    let here = String::from_utf8_lossy(&here).trim_end().to_owned();
+    for path in ["d/e", "d/e/", "d//e/.", "x/../d/e"] {
+        let text = "pwd; echo \"$PWD\"; ls";
+        let execution = f.run(shell(text), in_directory(path)).await?;
+        let right = format!("{here}/d/e\n{here}/d/e\nfile\n");
+        same_bytes(path, &kept(&execution.stdout), right.as_bytes())?;
+    }
+    Ok(())
+}
+
+async fn bad_directory(f: &Fixture) -> Verdict {
+    f.put("a", "").await?;
+    for (path, right) in [
+        ("none", ErrorKind::NotFound),
+        ("a", ErrorKind::NotADirectory),
+        ("a/", ErrorKind::NotADirectory),
+        ("a/b", ErrorKind::NotADirectory),
+    ] {
+        let ran = f.run(shell("touch started"), in_directory(path)).await;
+        expect_kind(path, ran, right)?;
+    }
+    f.absent("started").await?;
+    let empty = f.sandbox.run(shell("true"), in_directory("")).await;
+    expect_kind("an empty path", empty, ErrorKind::InvalidArgument)
+}
+
+async fn odd_directories(f: &Fixture) -> Verdict {
+    for name in ODD_NAMES {
+        f.put(&format!("{name}/here"), "").await?;
+        let execution = f.run(argv(&["ls"]), in_directory(name)).await?;
+        if execution.outcome != Outcome::Exited(0) {
+            return Err(Failure::wrong(format!("ls in {name:?} failed")));
+        }
+        same_bytes(name, &kept(&execution.stdout), b"here\n")?;
+    }
+    Ok(())
+}
