@@ -1,7 +1,7 @@
-//! Generates the guest bindings, or with `--check` says how the checked-in ones differ.
+//! Generates the guest bindings, or says whether a file is what would be generated.
 //!
-//! A program of its own, built only when it is asked for, because the generator
-//! is most of what the build task would have to compile.
+//! A program of its own, built only when it is asked for, because the generator is most of what the
+//! build task would have to compile.
 
 #![expect(
     clippy::print_stdout,
@@ -9,47 +9,28 @@
 )]
 #![expect(
     clippy::disallowed_methods,
-    reason = "the build task is not the library: it works on the checkout, with the environment of its user"
+    reason = "the build task is not the library: it works on the checkout of its user"
 )]
 
 mod bindings;
-mod process;
-mod workspace;
 
-use std::process::{Command, ExitCode};
+use std::{path::Path, process::ExitCode};
 
-use anyhow::Result;
-
-use workspace::Workspace;
+const USAGE: &str = "Usage: guest-bindings generate|check WIT_FOLDER FILE";
 
 fn main() -> ExitCode {
-    let check = std::env::args()
-        .nth(1)
-        .is_some_and(|word| word == "--check");
-    match run(&Workspace::of_this_checkout(), check) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments.as_slice() {
+        ["generate", wit, file] => bindings::generate(Path::new(wit), Path::new(file)).map(drop),
+        ["check", wit, file] => bindings::check(Path::new(wit), Path::new(file)),
+        _ => Err(anyhow::Error::msg(USAGE)),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             println!("error: {error:#}");
             ExitCode::FAILURE
         }
     }
-}
-
-fn run(workspace: &Workspace, check: bool) -> Result<()> {
-    let wit = workspace.root().join("wit");
-    let checked_in = workspace.root().join("guest-sdk/src/bindings.rs");
-    if !check {
-        bindings::generate(&wit, &checked_in)?;
-        return Ok(());
-    }
-    bindings::check(&wit, &checked_in).inspect_err(|_| {
-        // Where the file can't be generated or git is missing, the error says enough.
-        let right = workspace.target().join("bindings.rs");
-        if bindings::generate(&wit, &right).is_ok() {
-            let _ = Command::new("git")
-                .args(["--no-pager", "diff", "--no-index", "--"])
-                .args([&checked_in, &right])
-                .status();
-        }
-    })
 }

@@ -12,8 +12,10 @@
     reason = "the build task is not the library: it works on the checkout, with the environment of its user"
 )]
 
+mod checkout_copy;
 mod debian;
 mod demo;
+mod generator;
 mod guests;
 mod process;
 mod steps;
@@ -24,6 +26,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
+use generator::Generator;
 use workspace::Workspace;
 
 const USAGE: &str = "\
@@ -51,8 +54,8 @@ fn main() -> ExitCode {
         ["test", "--quick"] => test::quick(&workspace),
         ["setup"] => toolchain::GuestToolchain::ensure().map(drop),
         ["guests"] => guests::build(&workspace),
-        ["bindings"] => bindings(&workspace, &[]),
-        ["bindings", "--check"] => bindings(&workspace, &["--check"]),
+        ["bindings"] => Generator::to_build(&workspace).generate(),
+        ["bindings", "--check"] => Generator::to_build(&workspace).check(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;
@@ -69,13 +72,4 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn bindings(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<()> {
-    let mut cargo = workspace.cargo();
-    cargo
-        .args(["run", "--quiet", "--package", "xtask"])
-        .args(["--features", "bindings", "--bin", "guest-bindings", "--"])
-        .args(arguments);
-    process::run(&mut cargo)
 }

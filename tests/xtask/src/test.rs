@@ -7,7 +7,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{guests, process, steps::Steps, tally::Tally, workspace::Workspace};
+use crate::{
+    demo, generator::Generator, guests, process, steps::Steps, tally::Tally, workspace::Workspace,
+};
 
 /// What every call of a build selects.
 const ALL: [&str; 3] = ["--workspace", "--features", "xtask/bindings"];
@@ -15,7 +17,7 @@ const ALL: [&str; 3] = ["--workspace", "--features", "xtask/bindings"];
 /// Runs everything.
 pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     let mut tally = Tally::default();
-    let mut steps = Steps::new(8);
+    let mut steps = Steps::new(9);
     steps.step("format", || {
         process::run(workspace.cargo().args(["fmt", "--all", "--check"]))
     });
@@ -33,10 +35,8 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     steps.step("commands", || {
         process::run(workspace.cargo().arg("build").args(ALL).arg("--bins"))
     });
-    steps.step("bindings", || {
-        let generator = workspace.target().join("debug/guest-bindings");
-        process::run(Command::new(generator).arg("--check"))
-    });
+    steps.step("bindings", || Generator::built(workspace).check());
+    steps.step("demo", || demo::show(workspace));
     steps.step("tests", || {
         tests(workspace, &["--lib", "--bins", "--tests"], &[], &mut tally)
     });
@@ -101,7 +101,7 @@ fn tests(
         .args(targets)
         .args(filters)
         .env("BELLJAR_GUESTS", workspace.guests())
-        .env("BELLJAR_BIN", workspace.belljar());
+        .env("BELLJAR_BIN", workspace.built("belljar"));
     counted(&mut cargo, tally)
 }
 

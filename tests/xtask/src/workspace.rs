@@ -43,11 +43,11 @@ impl Workspace {
         self.target.join("guests")
     }
 
-    /// The `belljar` command of a dev build.
-    pub(crate) fn belljar(&self) -> PathBuf {
+    /// A program of a dev build.
+    pub(crate) fn built(&self, name: &str) -> PathBuf {
         self.target
             .join("debug")
-            .join(format!("belljar{}", env::consts::EXE_SUFFIX))
+            .join(format!("{name}{}", env::consts::EXE_SUFFIX))
     }
 
     /// Cargo in the checkout's top folder.
