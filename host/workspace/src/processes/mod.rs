@@ -1,7 +1,54 @@
 //! Processes of a workspace, and the supervisor that ends all of each.
+//!
+//! A process is a program and everything that it starts. [`Supervisor`] starts one in a process group of
+//! its own, moves all three streams at once, and ends all of it when its time is up, its caller cancels, the program
+//! itself ends, or the session does. Nothing here is async: a `run` occupies its thread, in one poll; a started process
+//! has a thread of its own.
+//!
+//! The contract's semantics ("Processes") are what it implements. It leaves to others whether processes
+//! may be started at all (the backend), which (the policy), and what confines them (the container).
 
-use belljar_contract::{Context, Request, Response, Result, session::Limits};
+mod commands;
+mod custody;
+mod environment;
+mod exchange;
+mod failure;
+mod head_and_tail;
+mod input;
+mod last;
+mod launch;
+mod leader;
+mod marker;
+mod platform;
+mod program;
+mod pump;
+mod slots;
+mod started;
+mod supervise;
+mod table;
+mod wake;
 
+use std::{sync::Arc, time::Duration};
+
+use belljar_contract::{
+    Context, KILL_GRACE, Launch, Operation, Request, Response, Result,
+    processes::{Execution, ProcessId},
+    session::Limits,
+};
+
+use self::{
+    exchange::{Exchange, Sink},
+    failure::Failure,
+    head_and_tail::HeadAndTail,
+    last::Last,
+    launch::{EmptyInput, launch},
+    platform::{Frozen, Platform},
+    slots::{Counted, Slots},
+    started::Started,
+    supervise::{Bounds, supervise},
+    table::Table,
+    wake::Ask,
+};
 use crate::files::Workspace;
 
 /// How a supervisor works.
@@ -12,20 +59,53 @@ pub struct Options {
     /// The numbers in force.
     pub limits: Limits,
     /// Whether every child of this operating-system process belongs to this supervisor's sessions (true in the
-    /// resident and the `belljar` command; false in an application that has children of its own).
+    /// resident and the `belljar` command; false in an application that has children of its own). Then also
+    /// what hides from its launch is ended, and every child that nobody waits for is reaped.
     pub owns_all_children: bool,
 }
 
 /// Starts, watches and ends the processes of one session.
+///
+/// ```no_run
+/// use belljar_contract::{Context, session::Limits};
+/// use belljar_workspace::processes::{Options, Supervisor};
+///
+/// let supervisor = Supervisor::new(Options {
+///     root: "/workspace".into(),
+///     limits: Limits::default(),
+///     owns_all_children: false,
+/// });
+/// // Requests go through `Engine::call`.
+/// supervisor.close();
+/// ```
 #[derive(Debug)]
-pub struct Supervisor {}
+pub struct Supervisor {
+    options: Options,
+    platform: Arc<Platform>,
+    slots: Arc<Slots>,
+    table: Table,
+}
 
 impl Supervisor {
     /// Makes a supervisor.
+    ///
+    /// # Ambient authority
+    /// Processes have the rights of this one, and its user. On Linux this process becomes a child subreaper
+    /// until the last supervisor is dropped: what loses its parent below it becomes its child.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        let _ = options;
-        Self {}
+        Self {
+            platform: Arc::new(Platform::open(options.owns_all_children)),
+            slots: Slots::new(options.limits.processes),
+            table: Table::default(),
+            options,
+        }
+    }
+
+    /// What is weaker on this system than the contract says, for the session's hardening gaps.
+    #[must_use]
+    pub fn gaps(&self) -> Vec<&'static str> {
+        self.platform.gaps()
     }
 
     /// Answers a request of `processes`, and `session.find-commands`.
@@ -33,10 +113,170 @@ impl Supervisor {
     /// # Errors
     /// As the contract says of the operation.
     pub fn call(&self, context: &Context, files: &Workspace, request: Request) -> Result<Response> {
-        let _ = (context, files, request);
-        unimplemented!()
+        let operation = request.operation();
+        self.answer(context, files, request)
+            .map_err(|failure| failure.during(operation))
     }
 
     /// Ends every process. What is asked later is `closed`.
-    pub fn close(&self) {}
+    pub fn close(&self) {
+        self.slots.close();
+        self.table.join();
+        let mut frozen = Frozen::default();
+        // What does not die in a second waits in the kernel, and dies when that ends.
+        for _ in 0..500 {
+            if self.platform.kill_strays(&mut frozen) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn answer(
+        &self,
+        context: &Context,
+        files: &Workspace,
+        request: Request,
+    ) -> Result<Response, Failure> {
+        let operation = request.operation();
+        self.slots.check()?;
+        match request {
+            Request::Run(launch) => self
+                .execute(context, files, operation, launch, Counted::Yes, KILL_GRACE)
+                .map(Response::Execution),
+            Request::Start(launch) => self
+                .start(context, files, operation, launch)
+                .map(Response::Process),
+            Request::ReadOutput {
+                process,
+                output,
+                cursor,
+                limit,
+                wait,
+            } => self
+                .table
+                .get(process)?
+                .read(context, output, cursor, limit, wait)
+                .map(Response::Output),
+            Request::WriteInput {
+                process,
+                bytes,
+                close,
+            } => {
+                context.check()?;
+                self.table.get(process)?.write(bytes, close)?;
+                Ok(Response::Done)
+            }
+            Request::Signal { process, signal } => {
+                context.check()?;
+                self.table.get(process)?.signal(signal);
+                Ok(Response::Done)
+            }
+            Request::Wait { process, wait } => self
+                .table
+                .get(process)?
+                .wait(context, wait)
+                .map(Response::Ended),
+            Request::FindCommands { names } => {
+                context.check()?;
+                commands::find_commands(self, context, files, names).map(Response::Commands)
+            }
+            _ => Err(Failure::NotOfProcesses),
+        }
+    }
+
+    /// Runs a program to the end of all that it started.
+    fn execute(
+        &self,
+        context: &Context,
+        files: &Workspace,
+        operation: Operation,
+        mut asked: Launch,
+        counted: Counted,
+        cancel_grace: Duration,
+    ) -> Result<Execution, Failure> {
+        context.check()?;
+        let slot = self.slots.enter(counted)?;
+        let (launched, mut input) = launch(
+            &self.platform,
+            files,
+            &self.options.root,
+            context,
+            operation,
+            &asked,
+            EmptyInput::Null,
+        )?;
+        let bounds = Bounds {
+            cancel_grace,
+            ..Bounds::new(context, launched.started, asked.timeout)
+        };
+        // A program that has ended its input already does not want any.
+        let _ = input.push(std::mem::take(&mut asked.stdin), true);
+        let limit = usize::try_from(asked.output_limit).unwrap_or(usize::MAX);
+        let sink = || Sink::HeadAndTail(HeadAndTail::new(limit));
+        let exchange = Exchange::new(input, sink(), sink());
+        let wake = Arc::clone(slot.wake());
+        let registration = context
+            .cancellation()
+            .on_cancel(move || wake.ask(Ask::Cancel));
+        let ended = supervise(launched, &exchange, slot.wake(), context, bounds);
+        drop(registration);
+        let state = exchange.into_state();
+        Ok(Execution {
+            outcome: ended.outcome,
+            stdout: state.stdout.into_output(),
+            stderr: state.stderr.into_output(),
+            duration: ended.duration,
+        })
+    }
+
+    /// Starts a program, and a thread that supervises it.
+    fn start(
+        &self,
+        context: &Context,
+        files: &Workspace,
+        operation: Operation,
+        mut asked: Launch,
+    ) -> Result<ProcessId, Failure> {
+        context.check()?;
+        let slot = self.slots.enter(Counted::Yes)?;
+        let (launched, mut input) = launch(
+            &self.platform,
+            files,
+            &self.options.root,
+            context,
+            operation,
+            &asked,
+            EmptyInput::Pipe,
+        )?;
+        // A program that has ended its input already does not want any.
+        let _ = input.push(std::mem::take(&mut asked.stdin), false);
+        let limit = usize::try_from(asked.output_limit).unwrap_or(usize::MAX);
+        let sink = || Sink::Last(Last::new(limit));
+        let started = Started {
+            exchange: Arc::new(Exchange::new(input, sink(), sink())),
+            leader: Arc::clone(launched.custody.leader()),
+            wake: Arc::clone(slot.wake()),
+        };
+        let exchange = Arc::clone(&started.exchange);
+        let thread = std::thread::Builder::new()
+            .name("belljar-process".into())
+            .spawn(move || {
+                // The call that started it may end, and its cancellation is not this process's.
+                let context = Context::new();
+                let bounds = Bounds::new(&context, launched.started, asked.timeout);
+                let ended = supervise(launched, &exchange, slot.wake(), &context, bounds);
+                drop(slot);
+                exchange.lock().ended = Some(ended);
+                exchange.changed.notify_all();
+            })
+            .map_err(Failure::SystemBusy)?;
+        Ok(self.table.enter(started, thread))
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        self.close();
+    }
 }

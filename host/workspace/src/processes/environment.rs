@@ -1,0 +1,71 @@
+//! The environment of a process: nothing inherited, a few defaults, what the call names, and the marker.
+
+use std::collections::BTreeMap;
+
+use super::marker;
+
+/// Where programs are looked for when a call does not say.
+pub(super) const DEFAULT_PATH: &str =
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// The variables of a process that works in `directory`, a path below `root`.
+///
+/// A call may replace every default but the marker, without which its process could not be ended.
+pub(super) fn environment(
+    root: &str,
+    directory: &str,
+    added: Vec<(String, String)>,
+    marker: &str,
+) -> BTreeMap<String, String> {
+    let defaults = [
+        ("PATH", DEFAULT_PATH.into()),
+        ("HOME", root.into()),
+        ("PWD", working_directory(root, directory)),
+        ("LANG", "C.UTF-8".into()),
+        ("TERM", "dumb".into()),
+    ];
+    let mut variables: BTreeMap<String, String> = defaults
+        .map(|(name, value): (&str, String)| (name.into(), value))
+        .into();
+    variables.extend(added);
+    variables.insert(marker::VARIABLE.into(), marker.into());
+    variables
+}
+
+fn working_directory(root: &str, directory: &str) -> String {
+    match (root.trim_end_matches('/'), directory) {
+        ("", "") => "/".into(),
+        (root, "") => root.into(),
+        (root, directory) => format!("{root}/{directory}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_replaces_defaults_and_not_the_marker() {
+        let added = ["TERM", "X", marker::VARIABLE].map(|name| (name.into(), "1".into()));
+        let variables = environment("/w", "a/b", added.into(), "m");
+        let get = |name: &str| variables.get(name).map(String::as_str);
+        assert_eq!(get("TERM"), Some("1"));
+        assert_eq!(get("X"), Some("1"));
+        assert_eq!(get(marker::VARIABLE), Some("m"));
+        assert_eq!(get("PWD"), Some("/w/a/b"));
+        assert_eq!(get("HOME"), Some("/w"));
+        assert_eq!(variables.len(), 7);
+    }
+
+    #[test]
+    fn a_working_directory_is_a_path() {
+        for (root, directory, expected) in [
+            ("/", "", "/"),
+            ("/", "a", "/a"),
+            ("/w/", "", "/w"),
+            ("/w", "a/b", "/w/a/b"),
+        ] {
+            assert_eq!(working_directory(root, directory), expected);
+        }
+    }
+}

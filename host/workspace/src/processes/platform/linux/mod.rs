@@ -1,0 +1,247 @@
+//! Linux: all of a process is found, also what left its process group and its session.
+//!
+//! This operating-system process is made a *child subreaper*: whoever loses its parent below it becomes its
+//! child. So all of a launch descends from the leader, or from a child of ours that is no leader, an
+//! *orphan*. An orphan's launch is told by its marker in `/proc/PID/environ`, by its process
+//! group or session, or by having been seen below the leader before.
+
+mod census;
+mod procfs;
+mod registry;
+mod subreaper;
+
+use std::{
+    collections::BTreeSet,
+    io,
+    os::fd::{AsRawFd, BorrowedFd, OwnedFd},
+    path::PathBuf,
+    process::{Child, Command},
+};
+
+use rustix::{
+    event::EventfdFlags,
+    io::Errno,
+    process::{Pid, PidfdFlags, Signal, WaitOptions},
+};
+
+use self::{
+    procfs::{Procfs, Stat},
+    subreaper::Subreaper,
+};
+use super::super::leader::Leader;
+
+/// How often what was seen below is stopped anew before all of it is killed. Each time it is a
+/// generation of forks further; what is in the process group cannot fork out of it.
+const FREEZE_ROUNDS: u32 = 16;
+
+/// What this system offers to find and to end the processes of a launch.
+#[derive(Debug)]
+pub(in super::super) struct Platform {
+    /// None where `/proc` is not mounted, or is that of other processes.
+    procfs: Option<Procfs>,
+    /// None where the system refuses.
+    subreaper: Option<Subreaper>,
+    owns_all_children: bool,
+}
+
+/// What was stopped before it is killed: number and start.
+#[derive(Debug, Default)]
+pub(in super::super) struct Frozen(BTreeSet<(i32, u64)>);
+
+impl Platform {
+    pub(in super::super) fn open(owns_all_children: bool) -> Self {
+        Self {
+            procfs: Procfs::open().ok(),
+            subreaper: Subreaper::set().ok(),
+            owns_all_children,
+        }
+    }
+
+    #[cfg(test)]
+    pub(in super::super) fn without_children_files(mut self) -> Self {
+        self.procfs = self.procfs.map(Procfs::without_children_files);
+        self
+    }
+
+    /// What is weaker here than the contract says.
+    pub(in super::super) fn gaps(&self) -> Vec<&'static str> {
+        let mut gaps = Vec::new();
+        if self.procfs.is_none() {
+            gaps.push(
+                "a program that leaves its process group outlives its call: /proc is missing",
+            );
+        }
+        if self.subreaper.is_none() {
+            gaps.push("a program that leaves its process group may outlive its call: this process cannot be a child subreaper");
+        }
+        if !self.owns_all_children {
+            gaps.push("a program that leaves its session, loses its parent and clears its environment may outlive its call: it cannot be told from the application's own children");
+        }
+        gaps
+    }
+
+    /// Spawns a program whose environment has the marker.
+    pub(in super::super) fn spawn(
+        &self,
+        command: &mut Command,
+        marker: String,
+    ) -> io::Result<(Child, Leader)> {
+        // Nobody may see a child that is not registered yet: it would pass for an orphan.
+        let _spawning = registry::spawning();
+        let child = command.spawn()?;
+        let pid = Pid::from_child(&child);
+        registry::lock().add(pid.as_raw_nonzero().get(), marker);
+        Ok((child, Leader::new(pid)))
+    }
+
+    /// A descriptor that is readable when the program has ended; none on an old system.
+    pub(in super::super) fn watch(&self, leader: &Leader) -> Option<OwnedFd> {
+        rustix::process::pidfd_open(leader.pid(), PidfdFlags::empty()).ok()
+    }
+
+    /// Sends a signal to all of it.
+    pub(in super::super) fn signal_all(&self, leader: &Leader, signal: Signal) {
+        let members = self.census(Some(leader)).alive;
+        leader.signal_group(signal);
+        let group = number(leader);
+        for member in members.iter().filter(|member| member.group != group) {
+            self.send(member, signal);
+        }
+    }
+
+    /// Whether nothing is left of a launch whose leader has ended.
+    pub(in super::super) fn is_alone(&self, leader: &Leader) -> bool {
+        let Some(procfs) = &self.procfs else {
+            return false;
+        };
+        // Whatever is left is a child of ours by now, or below one. Usually there is none.
+        let orphans = procfs.orphans();
+        if registry::lock().are_leaders(&orphans) {
+            return true;
+        }
+        let census = self.census(Some(leader));
+        census.alive.is_empty() && !census.reaped
+    }
+
+    /// Kills all of it, and says whether nothing is left.
+    pub(in super::super) fn kill_all(&self, leader: &Leader, frozen: &mut Frozen) -> bool {
+        self.kill(Some(leader), frozen)
+    }
+
+    /// Kills what belongs to no launch, and says whether nothing is left.
+    pub(in super::super) fn kill_strays(&self, frozen: &mut Frozen) -> bool {
+        self.kill(None, frozen)
+    }
+
+    fn kill(&self, leader: Option<&Leader>, frozen: &mut Frozen) -> bool {
+        if self.procfs.is_none() {
+            if let Some(leader) = leader {
+                leader.signal_group(Signal::KILL);
+                return has_ended(leader);
+            }
+            return true;
+        }
+        let mut members = Vec::new();
+        // What is stopped cannot fork: after it is stable, all is known, and parents are still there to
+        // tell whose children are whose.
+        for round in 0..FREEZE_ROUNDS {
+            let census = self.census(leader);
+            members = census.alive;
+            if members.is_empty() && !census.reaped {
+                return true;
+            }
+            let mut stable = true;
+            for member in &members {
+                if frozen.0.insert((member.pid, member.start)) {
+                    stable = false;
+                    self.send(member, Signal::STOP);
+                }
+            }
+            if stable && (!members.is_empty() || round > 0) {
+                break;
+            }
+        }
+        if let Some(leader) = leader {
+            leader.signal_group(Signal::KILL);
+        }
+        for member in &members {
+            self.send(member, Signal::KILL);
+        }
+        false
+    }
+
+    /// Reaps the leader, which has ended.
+    pub(in super::super) fn reap(&self, leader: &Leader) {
+        let mut status = leader.status();
+        if status.is_some() {
+            return;
+        }
+        let mut registry = registry::lock();
+        match rustix::process::waitpid(Some(leader.pid()), WaitOptions::NOHANG) {
+            Ok(Some((_, ended))) => {
+                *status = Some(ended);
+                registry.remove(number(leader));
+            }
+            // Somebody else has reaped it.
+            Err(Errno::CHILD) => registry.remove(number(leader)),
+            // It cannot be killed, yet.
+            Ok(None) | Err(_) => registry.abandon(number(leader)),
+        }
+    }
+
+    /// Reaps what was left to us, and learns whose orphans there are.
+    pub(in super::super) fn sweep(&self) {
+        let Some(procfs) = &self.procfs else { return };
+        let orphans = procfs.orphans();
+        let unknown = {
+            let mut registry = registry::lock();
+            registry.reap_abandoned();
+            !registry.are_leaders(&orphans)
+        };
+        if unknown {
+            self.census(None);
+        }
+    }
+
+    /// Sends a signal to this very process, and to no other that has its number by now.
+    fn send(&self, to: &Stat, signal: Signal) {
+        let (Some(procfs), Some(pid)) = (&self.procfs, Pid::from_raw(to.pid)) else {
+            return;
+        };
+        let pidfd = rustix::process::pidfd_open(pid, PidfdFlags::empty());
+        if procfs.stat(to.pid).is_none_or(|now| now.start != to.start) {
+            return;
+        }
+        // It may have become another user's, or be gone: the next census tells.
+        let _ = match pidfd {
+            Ok(pidfd) => rustix::process::pidfd_send_signal(pidfd, signal),
+            Err(Errno::SRCH) => Ok(()),
+            Err(_) => rustix::process::kill_process(pid, signal),
+        };
+    }
+}
+
+/// A path that means the directory of a descriptor, whatever happens to its name.
+pub(in super::super) fn directory_path(directory: BorrowedFd<'_>) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()))
+}
+
+/// A descriptor to poll, and the one that makes it readable: the same.
+pub(in super::super) fn wake_descriptors() -> io::Result<(OwnedFd, Option<OwnedFd>)> {
+    let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+    Ok((rustix::event::eventfd(0, flags)?, None))
+}
+
+fn number(leader: &Leader) -> i32 {
+    leader.pid().as_raw_nonzero().get()
+}
+
+/// Whether it has ended, without reaping it.
+fn has_ended(leader: &Leader) -> bool {
+    use rustix::process::{WaitId, WaitIdOptions};
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(
+        rustix::process::waitid(WaitId::Pid(leader.pid()), options),
+        Ok(None)
+    )
+}
