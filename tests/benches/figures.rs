@@ -12,14 +12,19 @@ use std::{
 };
 
 use belljar::{
-    Backend, Context, Description, Host, HostOptions, Request, Response, Sandbox, Tool, WasiMode, async_trait,
+    Backend, Context, Description, Host, HostOptions, Request, Response, Sandbox, Tool, WasiMode,
+    async_trait,
     backends::VirtualOptions,
     files::{EntryKind, Info},
 };
-use belljar_tests::{guest, guest_path, workspace_root};
+use belljar_test_guests::{coding, component};
+use belljar_tests::workspace_root;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
     let figures: [(&str, fn() -> Result<(), Box<dyn std::error::Error>>); 5] = [
         ("call", call),
         ("host-call", host_call),
@@ -27,7 +32,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("load", load),
         ("process", process),
     ];
-    println!("{:<44} {:>12} {:>12} {:>8}  target", "figure (median)", "ours", "peer", "ratio");
+    println!(
+        "{:<44} {:>12} {:>12} {:>8}  target",
+        "figure (median)", "ours", "peer", "ratio"
+    );
     for (name, figure) in figures {
         if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
             figure()?;
@@ -62,11 +70,20 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 fn row(name: &str, (ours, peer): (Duration, Duration), target: &str) {
     let ratio = ours.as_secs_f64() / peer.as_secs_f64();
-    println!("{name:<44} {:>9.2} µs {:>9.2} µs {ratio:>8.2}  {target}", micros(ours), micros(peer));
+    println!(
+        "{name:<44} {:>9.2} µs {:>9.2} µs {ratio:>8.2}  {target}",
+        micros(ours),
+        micros(peer)
+    );
 }
 
 fn single(name: &str, ours: Duration, target: &str) {
-    println!("{name:<44} {:>9.3} µs {:>12} {:>8}  {target}", micros(ours), "–", "–");
+    println!(
+        "{name:<44} {:>9.3} µs {:>12} {:>8}  {target}",
+        micros(ours),
+        "–",
+        "–"
+    );
 }
 
 fn micros(duration: Duration) -> f64 {
@@ -74,21 +91,30 @@ fn micros(duration: Duration) -> f64 {
 }
 
 fn figures_tool(options: HostOptions) -> Result<Tool, Box<dyn std::error::Error>> {
-    Ok(Host::new(options)?.load(&guest("figures"), WasiMode::Deny)?)
+    Ok(Host::new(options)?.load(&component("figures"), WasiMode::Deny)?)
 }
 
 /// Instantiate, call and drop, against wasmtime doing the same with nothing around it.
 fn call() -> Result<(), Box<dyn std::error::Error>> {
     let tool = figures_tool(HostOptions::default())?;
     let sandbox = Sandbox::new(VirtualOptions::default().open_ambient()?);
-    let bare = bare::Bare::new(&guest("figures"))?;
+    let bare = bare::Bare::new(&component("figures"))?;
     let arguments = r#"{"text": "hello"}"#;
     let figure = pair(
         20_000,
-        || drop(tool.call_blocking(&sandbox, "echo", arguments).expect("an answer")),
+        || {
+            drop(
+                tool.call_blocking(&sandbox, "echo", arguments)
+                    .expect("an answer"),
+            )
+        },
         || bare.call("echo", arguments).expect("an answer"),
     );
-    row("call: instantiate, call, drop", figure, "≤ 2 × bare wasmtime");
+    row(
+        "call: instantiate, call, drop",
+        figure,
+        "≤ 2 × bare wasmtime",
+    );
     Ok(())
 }
 
@@ -102,7 +128,12 @@ impl Backend for Null {
     }
 
     async fn call(&self, _: &Context, _: Request) -> belljar_contract::Result<Response> {
-        Ok(Response::Info(Info { kind: EntryKind::File, size: 1, modified: 0, mode: 0o644 }))
+        Ok(Response::Info(Info {
+            kind: EntryKind::File,
+            size: 1,
+            modified: 0,
+            mode: 0o644,
+        }))
     }
 
     async fn close(&self) -> belljar_contract::Result<()> {
@@ -116,11 +147,15 @@ fn host_call() -> Result<(), Box<dyn std::error::Error>> {
     let tool = figures_tool(HostOptions::default())?;
     let description = VirtualOptions::default().open_ambient()?.describe();
     let sandbox = Sandbox::new(Arc::new(Null(description)));
-    for (name, what) in [("report_many", "host call: progress"), ("stat_many", "host call: stat, null backend")] {
+    for (name, what) in [
+        ("report_many", "host call: progress"),
+        ("stat_many", "host call: stat, null backend"),
+    ] {
         let run = |count: u32| {
             let arguments = format!(r#"{{"path": "src/lib.rs", "count": {count}}}"#);
             let start = Instant::now();
-            tool.call_blocking(&sandbox, name, &arguments).expect("an answer");
+            tool.call_blocking(&sandbox, name, &arguments)
+                .expect("an answer");
             start.elapsed()
         };
         let with = median((0..50).map(|_| run(COUNT)).collect());
@@ -137,36 +172,54 @@ fn read() -> Result<(), Box<dyn std::error::Error>> {
     let path = folder.path().join("file");
     std::fs::write(&path, [b'x'; 1024])?;
     let tool = figures_tool(HostOptions::default())?;
-    let options = VirtualOptions { workspace: Some(folder.path().to_owned()), ..VirtualOptions::default() };
+    let options = VirtualOptions {
+        workspace: Some(folder.path().to_owned()),
+        ..VirtualOptions::default()
+    };
     let sandbox = Sandbox::new(options.open_ambient()?);
     let arguments = format!(r#"{{"path": "file", "count": {COUNT}}}"#);
     let (ours, peer) = pair(
         50,
-        || drop(tool.call_blocking(&sandbox, "read_many", &arguments).expect("an answer")),
+        || {
+            drop(
+                tool.call_blocking(&sandbox, "read_many", &arguments)
+                    .expect("an answer"),
+            )
+        },
         || {
             for _ in 0..COUNT {
                 assert_eq!(std::fs::read(&path).expect("the file").len(), 1024);
             }
         },
     );
-    row("read 1 KiB from a guest", (ours / COUNT, peer / COUNT), "≤ 3 × std::fs::read");
+    row(
+        "read 1 KiB from a guest",
+        (ours / COUNT, peer / COUNT),
+        "≤ 3 × std::fs::read",
+    );
     Ok(())
 }
 
 /// A component from the cache: audited, loaded, linked, asked for its tools.
 fn load() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
-    let options = HostOptions { cache: Some(folder.path().join("cache")), ..HostOptions::default() };
+    let options = HostOptions {
+        cache: Some(folder.path().join("cache")),
+        ..HostOptions::default()
+    };
     let host = Host::new(options)?;
-    for name in ["figures", "coding"] {
-        let bytes = guest(name);
+    for (name, bytes) in [("figures", component("figures")), ("coding", coding())] {
         host.load(&bytes, WasiMode::Deny)?;
         let times = (0..200).map(|_| {
             let start = Instant::now();
             host.load(&bytes, WasiMode::Deny).expect("it loads");
             start.elapsed()
         });
-        single(&format!("load {name} from the cache"), median(times.collect()), "coding: < 1000 µs");
+        single(
+            &format!("load {name} from the cache"),
+            median(times.collect()),
+            "coding: < 1000 µs",
+        );
     }
     Ok(())
 }
@@ -176,7 +229,10 @@ fn process() -> Result<(), Box<dyn std::error::Error>> {
     let command = workspace_root().join("target/release/belljar");
     let command = std::env::var_os("BELLJAR_COMMAND").map_or(command, Into::into);
     if !command.exists() {
-        println!("process: skipped, {} is not there: cargo build --release", command.display());
+        println!(
+            "process: skipped, {} is not there: cargo build --release",
+            command.display()
+        );
         return Ok(());
     }
     let folder = tempfile::tempdir()?;
@@ -187,16 +243,28 @@ fn process() -> Result<(), Box<dyn std::error::Error>> {
             .env("XDG_CACHE_HOME", folder.path())
             .output()
             .expect("it starts");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     };
-    let component = guest_path("figures");
-    let component = component.to_str().expect("a path in UTF-8");
+    std::fs::write(folder.path().join("figures.wasm"), component("figures"))?;
     let figure = pair(
         60,
-        || run(&command, &["run", component, "echo", r#"{"text": "hello"}"#]),
+        || {
+            run(
+                &command,
+                &["run", "figures.wasm", "echo", r#"{"text": "hello"}"#],
+            )
+        },
         || run(Path::new("true"), &[]),
     );
-    row("process: belljar run, against /bin/true", figure, "< 30,000 µs");
+    row(
+        "process: belljar run, against /bin/true",
+        figure,
+        "< 30,000 µs",
+    );
     Ok(())
 }
 
@@ -233,7 +301,10 @@ mod bare {
         pub(crate) fn call(&self, name: &str, arguments: &str) -> wasmtime::Result<()> {
             let mut store = Store::new(&self.engine, ());
             let tool = self.instance.instantiate(&mut store)?;
-            match tool.belljar_sandbox_tools().call_call(&mut store, name, arguments)? {
+            match tool
+                .belljar_sandbox_tools()
+                .call_call(&mut store, name, arguments)?
+            {
                 Ok(_) => Ok(()),
                 Err(_) => Err(wasmtime::format_err!("the tool failed")),
             }

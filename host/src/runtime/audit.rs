@@ -42,12 +42,21 @@ pub(super) fn audit(bytes: &[u8], wasi: WasiMode) -> Result<Vec<Import>, LoadErr
             Some((PACKAGE, interface, version)) => {
                 check_version(&name.0, version)?;
                 if !INTERFACES.contains(&interface) {
-                    return Err(LoadError::UnknownInterface { name: name.0.clone(), known: INTERFACES.join(", ") });
+                    return Err(LoadError::UnknownInterface {
+                        name: name.0.clone(),
+                        known: INTERFACES.join(", "),
+                    });
                 }
-                listed.push(Import { name: name.0, contract: true });
+                listed.push(Import {
+                    name: name.0,
+                    contract: true,
+                });
             }
             Some((package, _, _)) if package.starts_with("wasi:") && wasi == WasiMode::Inert => {
-                listed.push(Import { name: name.0, contract: false });
+                listed.push(Import {
+                    name: name.0,
+                    contract: false,
+                });
             }
             _ => foreign.push(name.0),
         }
@@ -90,7 +99,11 @@ fn check_version(name: &str, version: &str) -> Result<(), LoadError> {
         Some(found) if Some(found) == track(CONTRACT_VERSION) => Ok(()),
         _ => Err(LoadError::OtherVersion {
             name: name.to_owned(),
-            found: if version.is_empty() { "none".to_owned() } else { version.to_owned() },
+            found: if version.is_empty() {
+                "none".to_owned()
+            } else {
+                version.to_owned()
+            },
             supported: CONTRACT_VERSION,
         }),
     }
@@ -106,19 +119,26 @@ fn outermost_names(bytes: &[u8]) -> Result<(Vec<ExternName>, Vec<ExternName>), L
     let (mut imports, mut exports) = (Vec::new(), Vec::new());
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(LoadError::Malformed)? {
-            Payload::Version { encoding: Encoding::Module, .. } if depth == 0 => {
+            Payload::Version {
+                encoding: Encoding::Module,
+                ..
+            } if depth == 0 => {
                 return Err(LoadError::CoreModule);
             }
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
             Payload::End(_) => depth = depth.saturating_sub(1),
             Payload::ComponentImportSection(section) if depth == 0 => {
                 for import in section {
-                    imports.push(ExternName(import.map_err(LoadError::Malformed)?.name.name.to_owned()));
+                    imports.push(ExternName(
+                        import.map_err(LoadError::Malformed)?.name.name.to_owned(),
+                    ));
                 }
             }
             Payload::ComponentExportSection(section) if depth == 0 => {
                 for export in section {
-                    exports.push(ExternName(export.map_err(LoadError::Malformed)?.name.name.to_owned()));
+                    exports.push(ExternName(
+                        export.map_err(LoadError::Malformed)?.name.name.to_owned(),
+                    ));
                 }
             }
             _ => {}

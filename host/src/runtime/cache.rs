@@ -34,7 +34,9 @@ pub enum CacheError {
         source: std::io::Error,
     },
     /// Someone else could write code into it.
-    #[error("the compilation cache {path} can be written by others than you; remove it, or give it mode 0700 and make it yours")]
+    #[error(
+        "the compilation cache {path} can be written by others than you; remove it, or give it mode 0700 and make it yours"
+    )]
     NotPrivate {
         /// The folder.
         path: String,
@@ -57,7 +59,10 @@ impl CompilationCache {
     /// [`CacheError`] when it cannot be opened, or others can write to it.
     pub fn open_ambient(path: &Path) -> Result<Self, CacheError> {
         let shown = || path.display().to_string();
-        let failed = |source| CacheError::Open { path: shown(), source };
+        let failed = |source| CacheError::Open {
+            path: shown(),
+            source,
+        };
         let folder = match Dir::open_ambient_dir(path, ambient_authority()) {
             Ok(folder) => folder,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -81,7 +86,10 @@ impl CompilationCache {
         let mut entry = Vec::new();
         file.read_to_end(&mut entry).ok()?;
         let Some(code) = verified(&entry) else {
-            tracing::warn!(entry = name, "a damaged entry of the compilation cache is replaced");
+            tracing::warn!(
+                entry = name,
+                "a damaged entry of the compilation cache is replaced"
+            );
             return None;
         };
         // What wasmtime itself checks (its version, the settings) makes another miss.
@@ -90,9 +98,13 @@ impl CompilationCache {
 
     /// Keeps a compiled component. A cache that cannot be written is a slower start, not an error.
     pub(super) fn store(&self, engine: &Engine, bytes: &[u8], component: &Component) {
-        let kept = component.serialize().map_err(|error| error.to_string()).and_then(|code| {
-            self.write(&entry_name(engine, bytes), &code).map_err(|error| error.to_string())
-        });
+        let kept = component
+            .serialize()
+            .map_err(|error| error.to_string())
+            .and_then(|code| {
+                self.write(&entry_name(engine, bytes), &code)
+                    .map_err(|error| error.to_string())
+            });
         if let Err(error) = kept {
             tracing::warn!(error, "a compiled component could not be kept in the cache");
         }
@@ -154,7 +166,10 @@ fn verified(entry: &[u8]) -> Option<&[u8]> {
     (blake3::hash(code).as_bytes() == digest).then_some(code)
 }
 
-#[expect(unsafe_code, reason = "loading compiled code is unsafe by its nature: wasmtime trusts the bytes")]
+#[expect(
+    unsafe_code,
+    reason = "loading compiled code is unsafe by its nature: wasmtime trusts the bytes"
+)]
 fn deserialize(engine: &Engine, code: &[u8]) -> Option<Component> {
     // SAFETY: the bytes are what `Component::serialize` gave: they carry the digest that `write`
     // computed over them, and lie in a folder that only this user can write, which

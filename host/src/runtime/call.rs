@@ -87,6 +87,12 @@ pub enum CallError {
         /// What happened.
         trap: String,
     },
+    /// The tool's structured answer is not JSON, or does not fit the schema it promised: its author's.
+    #[error("the tool's answer does not fit its own schema: {reason}")]
+    BadAnswer {
+        /// What is wrong.
+        reason: String,
+    },
     /// A limit ended the call: the operator's, or the tool's author's.
     #[error("the call was ended by its {0}")]
     Limit(LimitKind),
@@ -141,7 +147,9 @@ pub(super) fn call<T>(
         Err(stop) => Err(wasmtime::Error::new(Ended::from(stop))),
     });
     let _running = engine.ticker.run();
-    let result = component.instantiate(&mut store).and_then(|tool| enter(&tool, &mut store));
+    let result = component
+        .instantiate(&mut store)
+        .and_then(|tool| enter(&tool, &mut store));
     result.map_err(|error| classify(&error, store.data_mut()))
 }
 
@@ -156,10 +164,13 @@ fn classify(error: &wasmtime::Error, state: &mut CallState) -> CallError {
     match error.downcast_ref::<Trap>() {
         Some(Trap::StackOverflow) => CallError::Limit(LimitKind::Stack),
         Some(Trap::AllocationTooLarge) => CallError::Limit(LimitKind::Memory),
-        _ if error.is::<wasmtime::PoolConcurrencyLimitError>() => {
-            CallError::Host { reason: "more calls at once than there are slots".to_owned() }
-        }
-        _ => CallError::Trap { message: state.take_panic(), trap: format!("{error:#}") },
+        _ if error.is::<wasmtime::PoolConcurrencyLimitError>() => CallError::Host {
+            reason: "more calls at once than there are slots".to_owned(),
+        },
+        _ => CallError::Trap {
+            message: state.take_panic(),
+            trap: format!("{error:#}"),
+        },
     }
 }
 

@@ -1,6 +1,6 @@
 //! A loaded component: audited, compiled, linked, and asked what tools it has.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use belljar_contract::{Context, Sandbox, session::Capability};
 use wasmtime::component::Component as Compiled;
@@ -22,6 +22,9 @@ const MAX_NAME_BYTES: usize = 64;
 /// make the host keep.
 const MAX_TOOLS: usize = 1000;
 const MAX_TEXT_BYTES: usize = 1 << 20;
+/// How long a component may take to describe its tools: milliseconds even for an interpreter, and time
+/// enough on a machine that is busy.
+const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A tool of a component, as the component describes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,18 +92,34 @@ pub(crate) struct Component {
 struct LoadedTool {
     description: ToolDescription,
     arguments: jsonschema::Validator,
+    answer: Option<jsonschema::Validator>,
 }
 
 impl Component {
-    pub(crate) fn load(engine: &Arc<WasmEngine>, bytes: &[u8], wasi: WasiMode) -> Result<Self, LoadError> {
+    pub(crate) fn load(
+        engine: &Arc<WasmEngine>,
+        bytes: &[u8],
+        wasi: WasiMode,
+    ) -> Result<Self, LoadError> {
         let imports = audit(bytes, wasi)?;
         let compiled = compile(engine, bytes)?;
-        let mismatch = |error: wasmtime::Error| LoadError::Mismatch { reason: format!("{error:#}") };
-        let linked = engine.linker(wasi).instantiate_pre(&compiled).map_err(mismatch)?;
+        let mismatch = |error: wasmtime::Error| LoadError::Mismatch {
+            reason: format!("{error:#}"),
+        };
+        let linked = engine
+            .linker(wasi)
+            .instantiate_pre(&compiled)
+            .map_err(mismatch)?;
         let instance = ToolPre::new(linked).map_err(mismatch)?;
-        let described = describe(engine, &instance).map_err(|error| LoadError::Describe(Box::new(error)))?;
+        let described =
+            describe(engine, &instance).map_err(|error| LoadError::Describe(Box::new(error)))?;
         let tools = check_tools(described)?;
-        Ok(Self { engine: Arc::clone(engine), instance, imports, tools })
+        Ok(Self {
+            engine: Arc::clone(engine),
+            instance,
+            imports,
+            tools,
+        })
     }
 
     pub(crate) fn imports(&self) -> &[Import] {
@@ -120,46 +139,89 @@ impl Component {
         limits: CallLimits,
         progress: Option<ProgressSink>,
     ) -> Result<Answer, CallError> {
-        let tool = self.tools.iter().find(|tool| tool.description.name == name).ok_or_else(|| {
-            let known: Vec<_> = self.tools().map(|tool| tool.name.as_str()).collect();
-            CallError::UnknownTool { name: name.to_owned(), known: known.join(", ") }
-        })?;
+        let tool = self
+            .tools
+            .iter()
+            .find(|tool| tool.description.name == name)
+            .ok_or_else(|| {
+                let known: Vec<_> = self.tools().map(|tool| tool.name.as_str()).collect();
+                CallError::UnknownTool {
+                    name: name.to_owned(),
+                    known: known.join(", "),
+                }
+            })?;
         check_arguments(tool, arguments)?;
         let missing = missing(&tool.description, &sandbox);
         if !missing.is_empty() {
             let backend = sandbox.describe().backend.clone();
-            return Err(CallError::NotOffered { name: name.to_owned(), backend, missing });
+            return Err(CallError::NotOffered {
+                name: name.to_owned(),
+                backend,
+                missing,
+            });
         }
         let context = sandbox.context().clone();
-        let with = Call { sandbox: Some(sandbox), context, limits, progress };
+        let with = Call {
+            sandbox: Some(sandbox),
+            context,
+            limits,
+            progress,
+        };
         let answer = call(&self.engine, &self.instance, with, |tool, store| {
-            tool.belljar_sandbox_tools().call_call(store, name, arguments)
+            tool.belljar_sandbox_tools()
+                .call_call(store, name, arguments)
         })?;
-        answer.map_err(call_error).and_then(convert_answer)
+        answer
+            .map_err(call_error)
+            .and_then(|answer| convert_answer(tool, answer))
     }
 }
 
 /// What a tool needs and the sandbox does not have.
 pub(crate) fn missing(tool: &ToolDescription, sandbox: &Sandbox) -> Vec<Capability> {
     let description = sandbox.describe();
-    tool.needs.iter().copied().filter(|need| !description.can(*need)).collect()
+    tool.needs
+        .iter()
+        .copied()
+        .filter(|need| !description.can(*need))
+        .collect()
 }
 
 fn compile(engine: &WasmEngine, bytes: &[u8]) -> Result<Compiled, LoadError> {
-    if let Some(cached) = engine.cache.as_ref().and_then(|cache| cache.load(&engine.engine, bytes)) {
+    if let Some(cached) = engine
+        .cache
+        .as_ref()
+        .and_then(|cache| cache.load(&engine.engine, bytes))
+    {
         return Ok(cached);
     }
-    let compiled = Compiled::from_binary(&engine.engine, bytes)
-        .map_err(|error| LoadError::Compile { reason: format!("{error:#}") })?;
+    let compiled =
+        Compiled::from_binary(&engine.engine, bytes).map_err(|error| LoadError::Compile {
+            reason: format!("{error:#}"),
+        })?;
     if let Some(cache) = &engine.cache {
         cache.store(&engine.engine, bytes, &compiled);
     }
     Ok(compiled)
 }
 
-fn describe(engine: &WasmEngine, instance: &ToolPre<CallState>) -> Result<Vec<wit::Description>, CallError> {
-    let with = Call { sandbox: None, context: Context::new(), limits: CallLimits::default(), progress: None };
-    call(engine, instance, with, |tool, store| tool.belljar_sandbox_tools().call_describe(store))
+fn describe(
+    engine: &WasmEngine,
+    instance: &ToolPre<CallState>,
+) -> Result<Vec<wit::Description>, CallError> {
+    let limits = CallLimits {
+        timeout: DESCRIBE_TIMEOUT,
+        ..CallLimits::default()
+    };
+    let with = Call {
+        sandbox: None,
+        context: Context::new(),
+        limits,
+        progress: None,
+    };
+    call(engine, instance, with, |tool, store| {
+        tool.belljar_sandbox_tools().call_describe(store)
+    })
 }
 
 fn check_tools(described: Vec<wit::Description>) -> Result<Vec<LoadedTool>, LoadError> {
@@ -177,16 +239,23 @@ fn check_tools(described: Vec<wit::Description>) -> Result<Vec<LoadedTool>, Load
     let mut tools = Vec::new();
     for tool in described {
         let fits = (1..=MAX_NAME_BYTES).contains(&tool.name.len())
-            && tool.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+            && tool
+                .name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
         if !fits {
             return Err(bad(&tool.name, "a name is 1 to 64 of a-z A-Z 0-9 _ -"));
         }
         if !names.insert(tool.name.clone()) {
             return Err(bad(&tool.name, "the component has two tools of this name"));
         }
-        let schema_bytes = tool.input_schema.len() + tool.output_schema.as_ref().map_or(0, String::len);
+        let schema_bytes =
+            tool.input_schema.len() + tool.output_schema.as_ref().map_or(0, String::len);
         if tool.description.len() + schema_bytes > MAX_TEXT_BYTES {
-            return Err(bad(&tool.name, "the description and schemas are over 1 MiB"));
+            return Err(bad(
+                &tool.name,
+                "the description and schemas are over 1 MiB",
+            ));
         }
         let schema = |text: &str| {
             serde_json::from_str::<serde_json::Value>(text)
@@ -196,9 +265,13 @@ fn check_tools(described: Vec<wit::Description>) -> Result<Vec<LoadedTool>, Load
         if input_schema.get("type").and_then(serde_json::Value::as_str) != Some("object") {
             return Err(bad(&tool.name, "the input schema is not of type object"));
         }
-        let arguments = jsonschema::validator_for(&input_schema)
-            .map_err(|error| bad(&tool.name, &format!("the input schema is not a schema: {error}")))?;
+        let validator = |schema: &serde_json::Value| {
+            jsonschema::validator_for(schema)
+                .map_err(|error| bad(&tool.name, &format!("a schema is not JSON Schema: {error}")))
+        };
+        let arguments = validator(&input_schema)?;
         let output_schema = tool.output_schema.as_deref().map(schema).transpose()?;
+        let answer = output_schema.as_ref().map(validator).transpose()?;
         let description = ToolDescription {
             input_schema,
             output_schema,
@@ -206,33 +279,53 @@ fn check_tools(described: Vec<wit::Description>) -> Result<Vec<LoadedTool>, Load
             read_only: tool.read_only,
             destructive: tool.destructive,
             idempotent: tool.idempotent,
-            needs: tool.needs.into_iter().map(convert::capability_from).collect(),
+            needs: tool
+                .needs
+                .into_iter()
+                .map(convert::capability_from)
+                .collect(),
             name: tool.name,
         };
-        tools.push(LoadedTool { description, arguments });
+        tools.push(LoadedTool {
+            description,
+            arguments,
+            answer,
+        });
     }
     Ok(tools)
 }
 
 fn check_arguments(tool: &LoadedTool, arguments: &str) -> Result<(), CallError> {
     let invalid = |reason: String| CallError::InvalidArguments { reason };
-    let value: serde_json::Value =
-        serde_json::from_str(arguments).map_err(|error| invalid(format!("they are not JSON: {error}")))?;
-    let problems: Vec<String> = tool
-        .arguments
-        .iter_errors(&value)
-        .take(5)
-        .map(|error| {
-            let field = error.instance_path().to_string();
-            if field.is_empty() { error.to_string() } else { format!("{field}: {error}") }
-        })
-        .collect();
-    if problems.is_empty() { Ok(()) } else { Err(invalid(problems.join("; "))) }
+    let value: serde_json::Value = serde_json::from_str(arguments)
+        .map_err(|error| invalid(format!("they are not JSON: {error}")))?;
+    check(&tool.arguments, &value).map_err(invalid)
+}
+
+/// What does not fit a schema, by field; the first few problems.
+fn check(schema: &jsonschema::Validator, value: &serde_json::Value) -> Result<(), String> {
+    let problems = schema.iter_errors(value).take(5).map(|error| {
+        let field = error.instance_path().to_string();
+        if field.is_empty() {
+            error.to_string()
+        } else {
+            format!("{field}: {error}")
+        }
+    });
+    let problems: Vec<String> = problems.collect();
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(problems.join("; "))
+    }
 }
 
 fn call_error(error: wit::CallError) -> CallError {
     match error {
-        wit::CallError::UnknownTool(name) => CallError::UnknownTool { name, known: String::new() },
+        wit::CallError::UnknownTool(name) => CallError::UnknownTool {
+            name,
+            known: String::new(),
+        },
         wit::CallError::InvalidArguments(reason) => CallError::InvalidArguments { reason },
         wit::CallError::Failed(failure) => CallError::Tool {
             message: failure.message,
@@ -241,17 +334,28 @@ fn call_error(error: wit::CallError) -> CallError {
     }
 }
 
-fn convert_answer(answer: wit::Answer) -> Result<Answer, CallError> {
+fn convert_answer(tool: &LoadedTool, answer: wit::Answer) -> Result<Answer, CallError> {
     let part = |content| match content {
         wit::Content::Text(text) => ContentPart::Text(text),
-        wit::Content::Data(data) => ContentPart::Data { media_type: data.media_type, bytes: data.bytes },
+        wit::Content::Data(data) => ContentPart::Data {
+            media_type: data.media_type,
+            bytes: data.bytes,
+        },
     };
-    let structured = answer.structured.as_deref().map(serde_json::from_str).transpose();
+    let bad = |reason| CallError::BadAnswer { reason };
+    let structured: Option<serde_json::Value> = answer
+        .structured
+        .as_deref()
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(|error| bad(format!("it is not JSON: {error}")))?;
+    match (&tool.answer, &structured) {
+        (Some(schema), Some(value)) => check(schema, value).map_err(bad)?,
+        (Some(_), None) => return Err(bad("it is missing".to_owned())),
+        (None, _) => {}
+    }
     Ok(Answer {
         content: answer.content.into_iter().map(part).collect(),
-        structured: structured.map_err(|error| CallError::Trap {
-            message: None,
-            trap: format!("its structured answer is not JSON: {error}"),
-        })?,
+        structured,
     })
 }

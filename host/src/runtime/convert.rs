@@ -118,26 +118,47 @@ pub(super) fn expected(
     Ok(match expected {
         types::Expected::Any => rust::Expected::Any,
         types::Expected::Absent => rust::Expected::Absent,
-        types::Expected::Version(text) => rust::Expected::Version(rust::Version::parse(&text).map_err(|error| {
-            rust::Error::new(rust::ErrorKind::InvalidArgument, operation, error.to_string()).at(path).because(error)
-        })?),
+        types::Expected::Version(text) => {
+            rust::Expected::Version(rust::Version::parse(&text).map_err(|error| {
+                rust::Error::new(
+                    rust::ErrorKind::InvalidArgument,
+                    operation,
+                    error.to_string(),
+                )
+                .at(path)
+                .because(error)
+            })?)
+        }
     })
 }
 
 pub(super) fn content(content: f::Content) -> files::Content {
-    files::Content { bytes: content.bytes, version: content.version.into() }
+    files::Content {
+        bytes: content.bytes,
+        version: content.version.into(),
+    }
 }
 
 pub(super) fn chunk(chunk: f::Chunk) -> files::Chunk {
-    files::Chunk { bytes: chunk.bytes, size: chunk.size, version: chunk.version.into() }
+    files::Chunk {
+        bytes: chunk.bytes,
+        size: chunk.size,
+        version: chunk.version.into(),
+    }
 }
 
 pub(super) fn replaced(replaced: f::Replaced) -> files::Replaced {
-    files::Replaced { count: replaced.count, version: replaced.version.into() }
+    files::Replaced {
+        count: replaced.count,
+        version: replaced.version.into(),
+    }
 }
 
 fn name(name: f::Name) -> types::Name {
-    types::Name { text: name.text, raw: name.raw }
+    types::Name {
+        text: name.text,
+        raw: name.raw,
+    }
 }
 
 const fn entry_kind(kind: f::EntryKind) -> types::EntryKind {
@@ -155,16 +176,32 @@ pub(super) fn listing(listing: f::Listing) -> files::Listing {
         kind: entry_kind(entry.kind),
         size: entry.size,
     };
-    files::Listing { entries: listing.entries.into_iter().map(entry).collect(), total: listing.total }
+    files::Listing {
+        entries: listing.entries.into_iter().map(entry).collect(),
+        total: listing.total,
+    }
 }
 
 const fn skipped(skipped: f::Skipped) -> files::Skipped {
-    let f::Skipped { links, binary, unreadable, special } = skipped;
-    files::Skipped { links, binary, unreadable, special }
+    let f::Skipped {
+        links,
+        binary,
+        unreadable,
+        special,
+    } = skipped;
+    files::Skipped {
+        links,
+        binary,
+        unreadable,
+        special,
+    }
 }
 
 pub(super) fn glob_result(result: f::GlobResult) -> files::GlobResult {
-    let found = |found: f::Found| files::Found { path: name(found.path), kind: entry_kind(found.kind) };
+    let found = |found: f::Found| files::Found {
+        path: name(found.path),
+        kind: entry_kind(found.kind),
+    };
     files::GlobResult {
         paths: result.paths.into_iter().map(found).collect(),
         total: result.total,
@@ -173,7 +210,11 @@ pub(super) fn glob_result(result: f::GlobResult) -> files::GlobResult {
 }
 
 fn line(line: f::Line) -> files::Line {
-    files::Line { text: line.text, lossy: line.lossy, dropped: line.dropped }
+    files::Line {
+        text: line.text,
+        lossy: line.lossy,
+        dropped: line.dropped,
+    }
 }
 
 pub(super) fn search_result(result: f::SearchResult) -> files::SearchResult {
@@ -193,12 +234,27 @@ pub(super) fn search_result(result: f::SearchResult) -> files::SearchResult {
 }
 
 pub(super) const fn info(info: f::Info) -> files::Info {
-    files::Info { kind: entry_kind(info.kind), size: info.size, modified: info.modified, mode: info.mode }
+    files::Info {
+        kind: entry_kind(info.kind),
+        size: info.size,
+        modified: info.modified,
+        mode: info.mode,
+    }
 }
 
 pub(super) fn scope(scope: files::Scope) -> rust::ScopeOptions {
-    let files::Scope { base, hidden, ignored, limit } = scope;
-    rust::ScopeOptions { base, hidden, ignored, limit }
+    let files::Scope {
+        base,
+        hidden,
+        ignored,
+        limit,
+    } = scope;
+    rust::ScopeOptions {
+        base,
+        hidden,
+        ignored,
+        limit,
+    }
 }
 
 pub(super) fn query(query: files::Query) -> rust::QueryOptions {
@@ -223,8 +279,22 @@ pub(super) fn command(command: processes::Command) -> p::Command {
 }
 
 pub(super) fn run_options(options: processes::RunOptions) -> rust::RunOptions {
-    let processes::RunOptions { directory, environment, stdin, user, timeout, output_limit } = options;
-    rust::RunOptions { directory, environment, stdin, user, timeout, output_limit }
+    let processes::RunOptions {
+        directory,
+        environment,
+        stdin,
+        user,
+        timeout,
+        output_limit,
+    } = options;
+    rust::RunOptions {
+        directory,
+        environment,
+        stdin,
+        user,
+        timeout,
+        output_limit,
+    }
 }
 
 fn nanoseconds(duration: Duration) -> u64 {
@@ -267,8 +337,18 @@ pub(super) const fn output_stream(stream: processes::OutputStream) -> p::OutputS
 }
 
 pub(super) fn output_chunk(chunk: p::OutputChunk) -> processes::OutputChunk {
-    let p::OutputChunk { bytes, cursor, dropped, ended } = chunk;
-    processes::OutputChunk { bytes, cursor, dropped, ended }
+    let p::OutputChunk {
+        bytes,
+        cursor,
+        dropped,
+        ended,
+    } = chunk;
+    processes::OutputChunk {
+        bytes,
+        cursor,
+        dropped,
+        ended,
+    }
 }
 
 pub(super) const fn signal_kind(signal: processes::SignalKind) -> p::SignalKind {
@@ -283,7 +363,10 @@ pub(super) const fn signal_kind(signal: processes::SignalKind) -> p::SignalKind 
 }
 
 pub(super) fn ended(ended: p::Ended) -> processes::Ended {
-    processes::Ended { outcome: outcome(ended.outcome), duration: nanoseconds(ended.duration) }
+    processes::Ended {
+        outcome: outcome(ended.outcome),
+        duration: nanoseconds(ended.duration),
+    }
 }
 
 pub(super) fn description(description: &s::Description) -> session::Description {
@@ -294,7 +377,12 @@ pub(super) fn description(description: &s::Description) -> session::Description 
         process_root: description.process_root.clone(),
         writable: description.writable,
         durable: description.durable,
-        capabilities: description.capabilities.iter().copied().map(capability).collect(),
+        capabilities: description
+            .capabilities
+            .iter()
+            .copied()
+            .map(capability)
+            .collect(),
         limits: session::Limits {
             file_bytes: limits.file_bytes,
             results: limits.results,
@@ -317,6 +405,14 @@ pub(super) fn description(description: &s::Description) -> session::Description 
 }
 
 pub(super) fn command_info(info: s::CommandInfo) -> session::CommandInfo {
-    let s::CommandInfo { name, path, version } = info;
-    session::CommandInfo { name, path, version }
+    let s::CommandInfo {
+        name,
+        path,
+        version,
+    } = info;
+    session::CommandInfo {
+        name,
+        path,
+        version,
+    }
 }

@@ -4,7 +4,9 @@ use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, component::Linker,
 };
 
-use super::{audit::WasiMode, bindings::Tool, cache::CompilationCache, state::CallState, ticker::Ticker};
+use super::{
+    audit::WasiMode, bindings::Tool, cache::CompilationCache, state::CallState, ticker::Ticker,
+};
 
 /// Why there is no engine.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +17,9 @@ pub struct EngineError {
 
 impl EngineError {
     fn new(error: impl std::fmt::Display) -> Self {
-        Self { reason: format!("{error:#}") }
+        Self {
+            reason: format!("{error:#}"),
+        }
     }
 }
 

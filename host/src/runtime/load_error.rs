@@ -23,7 +23,9 @@ pub enum LoadError {
     #[error("the file is not WebAssembly; a tool is a WebAssembly component")]
     NotWasm,
     /// The file is a core module.
-    #[error("the file is a WebAssembly core module, not a component; build it with the linker `wasm-component-ld`, or wrap it with `wasm-tools component new`")]
+    #[error(
+        "the file is a WebAssembly core module, not a component; build it with the linker `wasm-component-ld`, or wrap it with `wasm-tools component new`"
+    )]
     CoreModule,
     /// The file is cut or damaged.
     #[error("the component is malformed or cut short; build or fetch it again")]
@@ -43,7 +45,9 @@ pub enum LoadError {
         known: String,
     },
     /// It was built for another version of the contract.
-    #[error("the component uses {name}, version {found} of the contract, and this host has {supported}; build it for that version, or use another host")]
+    #[error(
+        "the component uses {name}, version {found} of the contract, and this host has {supported}; build it for that version, or use another host"
+    )]
     OtherVersion {
         /// The import or export.
         name: String,

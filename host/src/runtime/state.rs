@@ -171,7 +171,9 @@ impl CallState {
 
 impl fmt::Debug for CallState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallState").field("host_calls", &self.host_calls).finish_non_exhaustive()
+        f.debug_struct("CallState")
+            .field("host_calls", &self.host_calls)
+            .finish_non_exhaustive()
     }
 }
 
@@ -190,8 +192,15 @@ impl HasData for CallState {
 
 /// All memories and all tables of a call together; a growth over the limit ends it.
 impl ResourceLimiter for CallState {
-    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let total = self.memory_bytes.saturating_add(desired.saturating_sub(current));
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let total = self
+            .memory_bytes
+            .saturating_add(desired.saturating_sub(current));
         if total > self.limits.memory_bytes {
             return Err(wasmtime::Error::new(Ended::Limit(LimitKind::Memory)));
         }
@@ -199,8 +208,15 @@ impl ResourceLimiter for CallState {
         Ok(true)
     }
 
-    fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let total = self.table_elements.saturating_add(desired.saturating_sub(current));
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let total = self
+            .table_elements
+            .saturating_add(desired.saturating_sub(current));
         if total > self.limits.table_elements {
             return Err(wasmtime::Error::new(Ended::Limit(LimitKind::TableElements)));
         }
@@ -214,8 +230,14 @@ impl WasiView for CallState {
         let wasi = self.wasi.get_or_insert_with(|| {
             // The builder's defaults: no directories, environment, arguments or sockets; output is dropped.
             let context = WasiCtx::builder().allow_tcp(false).allow_udp(false).build();
-            Box::new(InertWasi { context, table: ResourceTable::new() })
+            Box::new(InertWasi {
+                context,
+                table: ResourceTable::new(),
+            })
         });
-        WasiCtxView { ctx: &mut wasi.context, table: &mut wasi.table }
+        WasiCtxView {
+            ctx: &mut wasi.context,
+            table: &mut wasi.table,
+        }
     }
 }

@@ -33,7 +33,10 @@ struct State {
 
 impl Ticker {
     pub(super) fn start(engine: &Engine) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared { state: Mutex::default(), wake: Condvar::new() });
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            wake: Condvar::new(),
+        });
         let (engine, ticked) = (engine.weak(), Arc::clone(&shared));
         std::thread::Builder::new()
             .name("belljar-epoch".into())
@@ -70,13 +73,20 @@ impl Shared {
         while !state.ended {
             if state.running == 0 && idle >= IDLE_TICKS {
                 state.asleep = true;
-                state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self
+                    .wake
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
                 state.asleep = false;
                 idle = 0;
                 continue;
             }
             idle = if state.running == 0 { idle + 1 } else { 0 };
-            state = self.wake.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .wake
+                .wait_timeout(state, TICK)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
             match engine.upgrade() {
                 Some(engine) => engine.increment_epoch(),
                 None => return,

@@ -41,7 +41,12 @@ impl wit::Host for CallState {
         )
     }
 
-    fn write(&mut self, path: String, bytes: Vec<u8>, options: wit::WriteOptions) -> Answer<types::Version> {
+    fn write(
+        &mut self,
+        path: String,
+        bytes: Vec<u8>,
+        options: wit::WriteOptions,
+    ) -> Answer<types::Version> {
         self.ask(
             Operation::Write,
             path.len() + bytes.len(),
@@ -53,7 +58,12 @@ impl wit::Host for CallState {
         )
     }
 
-    fn append(&mut self, path: String, bytes: Vec<u8>, options: wit::WriteOptions) -> Answer<types::Version> {
+    fn append(
+        &mut self,
+        path: String,
+        bytes: Vec<u8>,
+        options: wit::WriteOptions,
+    ) -> Answer<types::Version> {
         self.ask(
             Operation::Append,
             path.len() + bytes.len(),
@@ -77,7 +87,17 @@ impl wit::Host for CallState {
             path.len() + old.len() + new.len(),
             async |sandbox| {
                 let expected = convert::expected(options.expected, Operation::Replace, &path)?;
-                sandbox.replace(&path, old, new, ReplaceOptions { expected, all: options.all }).await
+                sandbox
+                    .replace(
+                        &path,
+                        old,
+                        new,
+                        ReplaceOptions {
+                            expected,
+                            all: options.all,
+                        },
+                    )
+                    .await
             },
             |replaced| (convert::replaced(replaced), RECORD_BYTES),
         )
@@ -89,7 +109,10 @@ impl wit::Host for CallState {
             path.len(),
             async |sandbox| sandbox.list(&path, limit).await,
             |listing| {
-                let names = listing.entries.iter().map(|entry| entry.name.text.len() + RECORD_BYTES);
+                let names = listing
+                    .entries
+                    .iter()
+                    .map(|entry| entry.name.text.len() + RECORD_BYTES);
                 let bytes = names.sum();
                 (convert::listing(listing), bytes)
             },
@@ -102,7 +125,11 @@ impl wit::Host for CallState {
             pattern.len(),
             async |sandbox| sandbox.glob(&pattern, convert::scope(scope)).await,
             |result| {
-                let bytes = result.paths.iter().map(|found| found.path.text.len() + RECORD_BYTES).sum();
+                let bytes = result
+                    .paths
+                    .iter()
+                    .map(|found| found.path.text.len() + RECORD_BYTES)
+                    .sum();
                 (convert::glob_result(result), bytes)
             },
         )
@@ -110,11 +137,20 @@ impl wit::Host for CallState {
 
     fn search(&mut self, query: wit::Query, scope: wit::Scope) -> Answer<wit::SearchResult> {
         let sent = query.pattern.len()
-            + query.include.iter().chain(&query.exclude).map(String::len).sum::<usize>();
+            + query
+                .include
+                .iter()
+                .chain(&query.exclude)
+                .map(String::len)
+                .sum::<usize>();
         self.ask(
             Operation::Search,
             sent,
-            async |sandbox| sandbox.search(convert::query(query), convert::scope(scope)).await,
+            async |sandbox| {
+                sandbox
+                    .search(convert::query(query), convert::scope(scope))
+                    .await
+            },
             |result| {
                 let lines = |found: &belljar_contract::files::Match| {
                     found.path.text.len()
@@ -173,7 +209,12 @@ impl wit::Host for CallState {
         )
     }
 
-    fn rename(&mut self, source: String, target: String, destination: types::Expected) -> Answer<()> {
+    fn rename(
+        &mut self,
+        source: String,
+        target: String,
+        destination: types::Expected,
+    ) -> Answer<()> {
         self.ask(
             Operation::Rename,
             source.len() + target.len(),
@@ -185,7 +226,12 @@ impl wit::Host for CallState {
         )
     }
 
-    fn copy(&mut self, source: String, target: String, destination: types::Expected) -> Answer<types::Version> {
+    fn copy(
+        &mut self,
+        source: String,
+        target: String,
+        destination: types::Expected,
+    ) -> Answer<types::Version> {
         self.ask(
             Operation::Copy,
             source.len() + target.len(),
@@ -203,8 +249,16 @@ fn write_options(
     operation: Operation,
     path: &str,
 ) -> belljar_contract::Result<WriteOptions> {
-    let wit::WriteOptions { expected, make_parents, executable } = options;
-    Ok(WriteOptions { expected: convert::expected(expected, operation, path)?, make_parents, executable })
+    let wit::WriteOptions {
+        expected,
+        make_parents,
+        executable,
+    } = options;
+    Ok(WriteOptions {
+        expected: convert::expected(expected, operation, path)?,
+        make_parents,
+        executable,
+    })
 }
 
 fn version(version: belljar_contract::Version) -> (types::Version, usize) {

@@ -17,10 +17,17 @@ impl wit::Host for CallState {
         self.ask(
             Operation::Run,
             sent(&command, &options),
-            async |sandbox| sandbox.run(convert::command(command), convert::run_options(options)).await,
+            async |sandbox| {
+                sandbox
+                    .run(convert::command(command), convert::run_options(options))
+                    .await
+            },
             |execution| {
                 let outputs = [&execution.stdout, &execution.stderr];
-                let bytes = outputs.map(|output| output.head.len() + output.tail.len()).iter().sum();
+                let bytes = outputs
+                    .map(|output| output.head.len() + output.tail.len())
+                    .iter()
+                    .sum();
                 (convert::execution(execution), bytes)
             },
         )
@@ -30,7 +37,11 @@ impl wit::Host for CallState {
         self.ask(
             Operation::Start,
             sent(&command, &options),
-            async |sandbox| sandbox.start(convert::command(command), convert::run_options(options)).await,
+            async |sandbox| {
+                sandbox
+                    .start(convert::command(command), convert::run_options(options))
+                    .await
+            },
             |process| (process.0, 0),
         )
     }
@@ -48,7 +59,9 @@ impl wit::Host for CallState {
             0,
             async |sandbox| {
                 let (output, wait) = (convert::output_stream(output), Duration::from_millis(wait));
-                sandbox.read_output(ProcessId(process), output, cursor, limit, wait).await
+                sandbox
+                    .read_output(ProcessId(process), output, cursor, limit, wait)
+                    .await
             },
             |chunk| {
                 let bytes = chunk.bytes.len();
@@ -70,7 +83,11 @@ impl wit::Host for CallState {
         self.ask(
             Operation::Signal,
             0,
-            async |sandbox| sandbox.signal(ProcessId(process), convert::signal_kind(signal)).await,
+            async |sandbox| {
+                sandbox
+                    .signal(ProcessId(process), convert::signal_kind(signal))
+                    .await
+            },
             |()| ((), 0),
         )
     }
@@ -79,7 +96,11 @@ impl wit::Host for CallState {
         self.ask(
             Operation::Wait,
             0,
-            async |sandbox| sandbox.wait(ProcessId(process), Duration::from_millis(wait)).await,
+            async |sandbox| {
+                sandbox
+                    .wait(ProcessId(process), Duration::from_millis(wait))
+                    .await
+            },
             |ended| (ended.map(convert::ended), 0),
         )
     }
@@ -90,6 +111,10 @@ fn sent(command: &wit::Command, options: &wit::RunOptions) -> usize {
         wit::Command::Argv(argv) => argv.iter().map(String::len).sum(),
         wit::Command::Shell(text) => text.len(),
     };
-    let environment: usize = options.environment.iter().map(|(name, value)| name.len() + value.len()).sum();
+    let environment: usize = options
+        .environment
+        .iter()
+        .map(|(name, value)| name.len() + value.len())
+        .sum();
     command + environment + options.stdin.len()
 }

@@ -8,7 +8,11 @@ use crate::runtime::{
 impl wit::Host for CallState {
     fn report(&mut self, done: u64, total: Option<u64>, message: String) -> wasmtime::Result<()> {
         self.charge(message.len()).map_err(wasmtime::Error::new)?;
-        self.tell(|| Progress::Report { done, total, message: shortened(message) });
+        self.tell(|| Progress::Report {
+            done,
+            total,
+            message: shortened(message),
+        });
         Ok(())
     }
 
@@ -20,7 +24,10 @@ impl wit::Host for CallState {
             wit::Level::Warn => LogLevel::Warn,
             wit::Level::Error => LogLevel::Error,
         };
-        self.tell(|| Progress::Log { level, message: shortened(message) });
+        self.tell(|| Progress::Log {
+            level,
+            message: shortened(message),
+        });
         Ok(())
     }
 

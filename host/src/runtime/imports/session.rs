@@ -14,7 +14,9 @@ impl wit::Host for CallState {
         match self.sandbox() {
             Some(sandbox) => Ok(convert::description(&sandbox.describe())),
             // The contract gives this function no error, and there is nothing to describe.
-            None => Err(wasmtime::format_err!("a component has no sandbox while it describes its tools")),
+            None => Err(wasmtime::format_err!(
+                "a component has no sandbox while it describes its tools"
+            )),
         }
     }
 
