@@ -1,4 +1,56 @@
 //! Write Belljar tools in Rust: a function with a typed argument becomes a tool in a WebAssembly component.
+//!
+//! A tool reaches the world only through the sandbox contract: [`files`], [`processes`], [`session`]
+//! and [`progress`] are its functions, with the types of `belljar-contract`. [`tool`](macro@tool) makes a tool of a function,
+//! [`component!`] a component of tools. The same source compiles natively, where a thread's calls go to the
+//! sandbox that [`testing::with_sandbox`] gives it, so that a tool is tested without a host:
+//!
+//! ```
+//! use belljar_guest::{ToolError, files, testing, tool};
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//!
+//! /// Where to count.
+//! #[derive(Deserialize, JsonSchema)]
+//! #[serde(deny_unknown_fields)]
+//! struct CountLines {
+//!     /// The file, relative to the workspace's root.
+//!     path: String,
+//! }
+//!
+//! /// Counts the lines of a text file.
+//! #[tool(read_only, idempotent, needs(read))]
+//! fn count_lines(args: CountLines) -> Result<String, ToolError> {
+//!     let text = files::read_text(&args.path)?;
+//!     Ok(format!("{} lines", text.lines().count()))
+//! }
+//!
+//! belljar_guest::component!(count_lines);
+//!
+//! let memory = testing::MemorySandbox::new().file("a.txt", "one\ntwo\n");
+//! testing::with_sandbox(&memory, || {
+//!     // As a host calls it,
+//!     let answer = TOOLS.call("count_lines", r#"{ "path": "a.txt" }"#).unwrap();
+//!     assert_eq!(answer.text(), "2 lines");
+//!     // and as a function.
+//!     assert!(count_lines(CountLines { path: "gone".into() }).is_err());
+//! });
+//!
+//! let described = TOOLS.describe();
+//! assert_eq!(described[0].description, "Counts the lines of a text file.");
+//! assert_eq!(described[0].input_schema["required"][0], "path");
+//! ```
+//!
+//! # Building a component
+//! The crate that has [`component!`] is a `cdylib` (and an `rlib`, for its tests), and needs `schemars` and `serde`
+//! beside this one. With `wasm-component-ld` as the linker, `cargo build --target wasm32-unknown-unknown` makes a
+//! component at once. It imports nothing but the contract, no WASI: in a tool `std::fs` and `std::net` fail, the clocks
+//! of `std::time` panic, and there is neither randomness nor a thread.
+//!
+//! # What goes wrong
+//! Every function of the contract fails with an [`Error`], whose [`ErrorKind`] says what can be done about it; `?` makes
+//! it a [`ToolError`], which a model reads. Arguments that do not fit their type never reach the tool. A
+//! panic ends the call as a trap, and its message is left with the host.
 
 #[cfg(target_family = "wasm")]
 #[rustfmt::skip]

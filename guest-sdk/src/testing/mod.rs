@@ -8,8 +8,22 @@
 //! assert_eq!(memory.text("a.txt").as_deref(), Some("one two"));
 //! ```
 
+mod backend;
+mod change;
+mod entries;
+mod fault;
+mod glob;
+mod memory_sandbox;
+mod script;
+mod search;
+mod tree;
+
 use belljar_contract::Sandbox;
 
+pub use self::{
+    memory_sandbox::MemorySandbox,
+    script::{Scripted, exited},
+};
 use crate::imports;
 pub use crate::progress::Event;
 

@@ -97,20 +97,18 @@ mod tests {
     fn the_outcome_comes_first() {
         let done = exited(2).with_stdout("out\n").with_stderr("err");
         assert_eq!(
-            show(&done),
+            show(&done.into()),
             "exit code 2 (0.0 s)\nstdout:\nout\nstderr:\nerr"
         );
-        assert_eq!(show(&exited(0)), "exit code 0 (0.0 s)\n[no output]");
+        assert_eq!(show(&exited(0).into()), "exit code 0 (0.0 s)\n[no output]");
         for (outcome, said) in [
             (Outcome::Signalled(9), "ended by signal 9"),
             (Outcome::TimedOut, "timed out"),
             (Outcome::Cancelled, "cancelled"),
             (Outcome::OutOfMemory, "ended because memory ran out"),
         ] {
-            let execution = Execution {
-                outcome,
-                ..Execution::from(exited(0).with_stdout("tick"))
-            };
+            let ended = exited(0).with_stdout("tick").with_outcome(outcome);
+            let execution = Execution::from(ended);
             assert!(show(&execution).starts_with(said));
             assert!(show(&execution).ends_with("stdout:\ntick"));
         }

@@ -63,7 +63,7 @@ fn arguments_that_do_not_fit_name_the_field() {
 
 #[test]
 fn a_program_gets_what_the_call_says() {
-    let memory = MemorySandbox::new().on_run(|launch| {
+    let memory = MemorySandbox::new().directory("sub").on_run(|launch| {
         assert_eq!(launch.directory.as_str(), "sub");
         assert_eq!(launch.environment, [("A".to_owned(), "b".to_owned())]);
         assert_eq!(launch.stdin, b"in");
