@@ -61,7 +61,7 @@ pub(super) fn show_size(bytes: u64) -> String {
 }
 
 fn show(number: u64, units: &[(&str, u64)]) -> String {
-    let fits = |(_, factor): &&(&str, u64)| number != 0 && number % factor == 0;
+    let fits = |(_, factor): &&(&str, u64)| number != 0 && number.is_multiple_of(*factor);
     match units.iter().filter(fits).max_by_key(|(_, factor)| factor) {
         Some((unit, factor)) => format!("{}{unit}", number / factor),
         None => format!("{number}{}", units[0].0),

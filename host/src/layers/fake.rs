@@ -119,6 +119,8 @@ impl Op<'_> {
         let mut rest: Vec<String> = path.names().rev().map(str::to_owned).collect();
         let mut at: Vec<String> = Vec::new();
         let mut links = 0;
+        // Whether what is left to follow came out of a link at the path's end.
+        let mut of_link = false;
         while let Some(name) = rest.pop() {
             if name == ".." {
                 at.pop()
@@ -133,6 +135,7 @@ impl Op<'_> {
                         return Err(self.error(ErrorKind::AccessDenied, path));
                     }
                     at.pop();
+                    of_link |= rest.is_empty();
                     rest.extend(target.split('/').rev().map(str::to_owned));
                     if rest.is_empty() {
                         break;
@@ -141,7 +144,7 @@ impl Op<'_> {
                 Some(Node::Directory) => {}
                 Some(Node::File(_)) if rest.is_empty() => {}
                 Some(Node::File(_)) => return Err(self.error(ErrorKind::NotADirectory, path)),
-                None if rest.is_empty() && links == 0 => {}
+                None if rest.is_empty() && !of_link => {}
                 None => return Err(self.error(ErrorKind::NotFound, path)),
             }
         }

@@ -110,9 +110,15 @@ impl PolicyBackend {
         &self,
         context: &Context,
         operation: Operation,
-        path: &GuestPath,
+        asked: &GuestPath,
     ) -> Result<GuestPath> {
-        let path = path.clone();
+        // Whether it is the directory that it must be is for the operation itself to say: here it
+        // would be taken for a link to nothing when it is not there yet.
+        let mut path = GuestPath::try_from(asked.to_string())
+            .map_err(|error| Error::new(error.kind(), operation, error.to_string()))?;
+        if asked.no_links() {
+            path = path.without_links();
+        }
         match self.ask(context, Request::Resolve { path }).await {
             Ok(Response::Path(path)) => Ok(path),
             Ok(_) => Err(Error::new(
