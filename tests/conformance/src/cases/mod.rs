@@ -16,10 +16,13 @@ mod links;
 mod paths;
 mod processes_end;
 mod processes_run;
+mod processes_started;
+mod processes_started_end;
 mod processes_streams;
 mod search;
 mod special;
 mod versions;
+mod workspace;
 
 /// Every case, by topic.
 const TOPICS: &[&[Case]] = &[
@@ -39,6 +42,9 @@ const TOPICS: &[&[Case]] = &[
     processes_run::CASES,
     processes_streams::CASES,
     processes_end::CASES,
+    processes_started::CASES,
+    processes_started_end::CASES,
+    workspace::CASES,
 ];
 
 /// Gives every case of the suite, in its order.
