@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use crate::case::Case;
 
+mod cancellation;
 mod directories;
 mod escapes;
 mod files_append;
@@ -12,6 +13,7 @@ mod files_read;
 mod files_replace;
 mod files_write;
 mod glob;
+mod limits;
 mod links;
 mod paths;
 mod processes_end;
@@ -20,6 +22,7 @@ mod processes_started;
 mod processes_started_end;
 mod processes_streams;
 mod search;
+mod session;
 mod special;
 mod versions;
 mod workspace;
@@ -45,6 +48,9 @@ const TOPICS: &[&[Case]] = &[
     processes_started::CASES,
     processes_started_end::CASES,
     workspace::CASES,
+    session::CASES,
+    limits::CASES,
+    cancellation::CASES,
 ];
 
 /// Gives every case of the suite, in its order.
