@@ -13,6 +13,7 @@ mod change;
 mod entries;
 mod fault;
 mod glob;
+mod ignoring;
 mod memory_sandbox;
 mod script;
 mod search;
