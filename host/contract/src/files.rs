@@ -216,8 +216,10 @@ impl Line {
     /// character's edge.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        // A CR at the file's end, without LF, is the line's.
+        let bytes = bytes.strip_suffix(b"\n").map_or(bytes, |line| {
+            line.strip_suffix(b"\r").unwrap_or(line)
+        });
         let mut end = bytes.len().min(MAX_LINE_BYTES);
         // A character is at most 4 bytes; do not search further back in what is not text.
         let floor = end.saturating_sub(3);

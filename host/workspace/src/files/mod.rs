@@ -5,12 +5,15 @@
 //! one step with its use, and what is then done is done to a handle and a name. `wit/semantics.md` says
 //! what each function computes; each has a file here.
 //!
-//! Public for others who implement the contract on other stores: [`version_of`], [`substitute`].
+//! Public for others who implement the contract on other stores: [`Glob`], [`substitute`],
+//! [`version_of`].
 
 mod append;
 mod change;
 mod copy;
+mod dialect;
 mod fault;
+mod glob;
 mod list;
 mod locks;
 mod made;
@@ -23,11 +26,13 @@ mod rename;
 mod replace;
 mod resolution;
 mod root;
+mod search;
 mod stat;
 mod status;
 mod substitution;
 mod temporary;
 mod version;
+mod walk;
 mod write;
 
 use std::{os::fd::OwnedFd, path::Path};
@@ -39,6 +44,7 @@ use belljar_contract::{
 use self::{fault::Fault, root::Root};
 
 pub use self::{
+    dialect::{Glob, GlobError, Scratch, State, Step},
     root::OpenError,
     substitution::{SubstituteError, substitute},
     version::version_of,
@@ -162,10 +168,14 @@ impl Workspace {
             Request::List { path, limit } => {
                 answer!(path, Listing, list::list(self, context, path, *limit))
             }
-            Request::Glob { .. } | Request::Search { .. } => {
-                let message = "not built yet";
-                Err(Error::new(ErrorKind::Unsupported, operation, message))
+            Request::Glob { pattern, scope } => {
+                answer!(&scope.base, Glob, glob::glob(self, context, pattern, scope))
             }
+            Request::Search { query, scope } => answer!(
+                &scope.base,
+                Search,
+                search::search(self, context, query, scope)
+            ),
             Request::Stat { path } => answer!(path, Info, stat::stat(self, path)),
             Request::Resolve { path } => answer!(path, Path, stat::resolve(self, path)),
             Request::MakeDirectory { path } => {
@@ -223,3 +233,5 @@ impl Workspace {
 
 #[cfg(test)]
 mod core_tests;
+#[cfg(test)]
+mod walk_tests;

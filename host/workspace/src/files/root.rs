@@ -1,7 +1,7 @@
 //! The workspace's directory handle: everything that the engine opens, it opens beneath it.
 
 use std::{
-    os::fd::{AsFd, OwnedFd},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -196,6 +196,40 @@ impl Root {
             Ok(handle) => Ok((handle, 1)),
             Err(Errno::LOOP) => Err(Fault::NotDirectory),
             Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Cuts a path without links into what one call opens, and the rest.
+    pub(super) fn split_for_opening<'p>(
+        &self,
+        path: &'p [u8],
+        longest: usize,
+    ) -> (&'p [u8], &'p [u8]) {
+        let cut = if self.opens_beneath {
+            if path.len() <= longest {
+                return (path, b"");
+            }
+            memchr::memrchr(b'/', &path[..longest])
+        } else {
+            memchr::memchr(b'/', path)
+        };
+        match cut {
+            Some(cut) => (&path[..cut], &path[cut + 1..]),
+            None => (path, b""),
+        }
+    }
+
+    /// Opens a directory to list it, no name of its path a link.
+    pub(super) fn open_real_directory(
+        &self,
+        above: BorrowedFd<'_>,
+        path: &[u8],
+    ) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        if self.opens_beneath {
+            platform::open_beneath(above, path, flags, false)
+        } else {
+            fs::openat(above, path, flags, Mode::empty())
         }
     }
 
