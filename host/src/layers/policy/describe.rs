@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use belljar_contract::session::{Capability, Description};
 
-use super::{Policy, Rules, glob::literal_beginning};
+use super::{Policy, Rules, beginning::literal_beginning};
 
 /// Tells of a programs' freedom that a policy for paths cannot take.
 const UNBOUND: &str = "programs that this tool runs are not bound by the policy's rules for reading and changing files";

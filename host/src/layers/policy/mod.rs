@@ -8,9 +8,9 @@
 //! run what they like; the description says so as a gap.
 
 mod backend;
+mod beginning;
 mod describe;
 mod files;
-mod glob;
 mod locate;
 mod programs;
 mod rules;

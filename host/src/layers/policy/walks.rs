@@ -12,7 +12,7 @@ use belljar_contract::{
 use super::{
     Rules,
     backend::{PolicyBackend, denied},
-    glob::{escaped, literal_beginning},
+    beginning::{escaped, literal_beginning},
     locate::{Located, may_see, may_use},
 };
 
@@ -210,7 +210,7 @@ impl PolicyBackend {
             _ => return Ok((pattern, scope, None)),
         };
         let text = match real.is_root() {
-            true => rest.to_owned(),
+            true => rest,
             false => format!("{}/{rest}", escaped(real.as_str())),
         };
         let pattern = Pattern::parse(&text).map_err(|error| {
