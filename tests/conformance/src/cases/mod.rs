@@ -7,6 +7,7 @@ use crate::case::Case;
 mod cancellation;
 mod directories;
 mod escapes;
+mod field_cases;
 mod files_append;
 mod files_move;
 mod files_read;
@@ -51,6 +52,7 @@ const TOPICS: &[&[Case]] = &[
     session::CASES,
     limits::CASES,
     cancellation::CASES,
+    field_cases::CASES,
 ];
 
 /// Gives every case of the suite, in its order.
