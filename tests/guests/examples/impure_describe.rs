@@ -7,7 +7,7 @@ belljar_test_guests::guest!(|arguments| arguments, describe: || {
     let mut description = belljar_test_guests::description!();
     description.description = match files::read("secret.txt") {
         Ok(content) => format!("{} bytes", content.bytes.len()),
-        Err(error) => error.message,
+        Err(error) => format!("{:?}", error.kind),
     };
     vec![description]
 });
