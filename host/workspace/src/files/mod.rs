@@ -46,6 +46,7 @@ use self::{fault::Fault, root::Root};
 pub use self::{
     dialect::{Glob, GlobError, Scratch, State, Step},
     root::OpenError,
+    search::{ContentSearch, Entered, Passage},
     substitution::{SubstituteError, substitute},
     version::version_of,
 };

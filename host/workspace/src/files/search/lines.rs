@@ -1,6 +1,6 @@
 //! Reading a file line by line, many lines at a time.
 
-use std::{collections::VecDeque, os::fd::OwnedFd};
+use std::collections::VecDeque;
 
 use belljar_contract::{Context, files::Line};
 use memchr::{memchr, memchr_iter, memrchr};
@@ -70,11 +70,11 @@ impl Reader {
         Self { buffer: Vec::new() }
     }
 
-    /// Finds at most `most` lines of a file.
+    /// Finds at most `most` lines of a file of about this size, which `read` gives piece by piece.
     pub(super) fn look(
         &mut self,
         context: &Context,
-        file: &OwnedFd,
+        mut read: impl FnMut(&mut [u8]) -> Result<usize, Errno>,
         size: u64,
         pattern: &LinePattern,
         context_lines: usize,
@@ -100,7 +100,7 @@ impl Reader {
         let mut filled = 0;
         let mut total = 0_u64;
         loop {
-            let count = match rustix::io::read(file, &mut self.buffer[filled..]) {
+            let count = match read(&mut self.buffer[filled..]) {
                 Ok(count) => count,
                 Err(Errno::INTR) => continue,
                 Err(_) => return Ok(Looked::Unreadable),

@@ -1,6 +1,7 @@
 //! `search`: the lines that match a pattern.
 
 mod collected;
+mod content;
 mod filter;
 mod lines;
 mod pattern;
@@ -13,6 +14,7 @@ use belljar_contract::{
 };
 use rustix::io::Errno;
 
+pub use self::content::{ContentSearch, Entered, Passage};
 use self::{
     collected::Collected,
     filter::{Filter, Passed},
@@ -197,7 +199,7 @@ impl Visitor for Searcher<'_> {
         let most = self.collected.limit().saturating_add(1);
         let looked = worker.reader.look(
             context,
-            &file,
+            |buffer| rustix::io::read(&file, buffer),
             status.size,
             &worker.pattern,
             self.context_lines,
