@@ -12,9 +12,10 @@
 //! No type of the WebAssembly runtime is in this interface.
 
 pub mod backends;
-// pub mod config;
+pub mod config;
 mod host;
 pub mod layers;
+mod open;
 mod runtime;
 mod sandbox;
 mod tool;
@@ -29,10 +30,11 @@ pub use belljar_contract::{
 
 pub use self::{
     host::{Host, HostError, HostOptions},
+    open::{OpenOptions, ToolsError},
     runtime::{
         Answer, CONTRACT_VERSION, CacheError, CallError, CallLimits, CompilationCache, ContentPart,
-        EngineError, Import, LimitKind, LoadError, LogLevel, Progress, ProgressSink, ToolDescription,
-        WasiMode,
+        EngineError, Import, LimitKind, LoadError, LogLevel, Progress, ProgressSink,
+        ToolDescription, WasiMode,
     },
     sandbox::Sandbox,
     tool::{Offer, Tool},

@@ -40,7 +40,11 @@ pub struct VirtualOptions {
 
 impl Default for VirtualOptions {
     fn default() -> Self {
-        Self { workspace: None, writable: true, limits: Limits::default() }
+        Self {
+            workspace: None,
+            writable: true,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -54,9 +58,14 @@ impl VirtualOptions {
     /// [`OpenError`] when the workspace is not there, not a directory, or cannot be opened or written as asked.
     pub fn open_ambient(self) -> Result<Arc<dyn Backend>, OpenError> {
         let place = Place::open_ambient(self.workspace, self.writable, &self.limits)?;
-        let description = place.describe("virtual", ROOT.to_owned(), self.writable, self.limits, &[]);
+        let description =
+            place.describe("virtual", ROOT.to_owned(), self.writable, self.limits, &[]);
         let engine = Engine::new(place.files, None);
-        Ok(Arc::new(InProcessBackend::new(engine, description, place.temporary)))
+        Ok(Arc::new(InProcessBackend::new(
+            engine,
+            description,
+            place.temporary,
+        )))
     }
 }
 
@@ -82,14 +91,26 @@ impl Place {
             }
         };
         let files = Workspace::open_ambient(&path, limits).map_err(|error| match error {
-            FilesError::NotFound => OpenError::WorkspaceNotFound { path: path.clone() },
-            FilesError::NotADirectory => OpenError::WorkspaceNotADirectory { path: path.clone() },
-            FilesError::Io(source) => OpenError::Workspace { path: path.clone(), source },
+            FilesError::NotFound { path } => OpenError::WorkspaceNotFound { path },
+            FilesError::NotADirectory { path } => OpenError::WorkspaceNotADirectory { path },
+            FilesError::Other { path, source } => OpenError::Workspace { path, source },
+            FilesError::AccessDenied { path } => OpenError::Workspace {
+                path,
+                source: std::io::ErrorKind::PermissionDenied.into(),
+            },
+            other => OpenError::Workspace {
+                path: path.clone(),
+                source: std::io::Error::other(other),
+            },
         })?;
         if writable && !files.is_writable() {
             return Err(OpenError::WorkspaceNotWritable { path });
         }
-        Ok(Self { files, temporary, path })
+        Ok(Self {
+            files,
+            temporary,
+            path,
+        })
     }
 
     pub(super) fn describe(
@@ -101,7 +122,12 @@ impl Place {
         processes: &[Capability],
     ) -> Description {
         let durable = self.temporary.is_none();
-        let mut capabilities = vec![Capability::Read, Capability::Modes, Capability::Links, Capability::RawNames];
+        let mut capabilities = vec![
+            Capability::Read,
+            Capability::Modes,
+            Capability::Links,
+            Capability::RawNames,
+        ];
         if writable {
             capabilities.push(Capability::Write);
         }
@@ -109,9 +135,24 @@ impl Place {
         capabilities.sort_unstable();
         let instructions = [
             format!("Your workspace is {root}; nothing outside it can be reached with file tools."),
-            if writable { "Files can be read and changed." } else { "Files can be read, and nothing can be changed." }.to_owned(),
-            if processes.is_empty() { "There are no processes." } else { "Processes run on the host itself, with its network and the rights of its user." }.to_owned(),
-            if durable { "The workspace is kept." } else { "The workspace is temporary and goes with this session." }.to_owned(),
+            if writable {
+                "Files can be read and changed."
+            } else {
+                "Files can be read, and nothing can be changed."
+            }
+            .to_owned(),
+            if processes.is_empty() {
+                "There are no processes."
+            } else {
+                "Processes run on the host itself, with its network and the rights of its user."
+            }
+            .to_owned(),
+            if durable {
+                "The workspace is kept."
+            } else {
+                "The workspace is temporary and goes with this session."
+            }
+            .to_owned(),
         ];
         Description {
             backend: backend.to_owned(),

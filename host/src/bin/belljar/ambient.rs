@@ -1,0 +1,69 @@
+//! What the command takes from its surroundings: folders and variables.
+//!
+//! # Ambient authority
+//! All of it; the library gets each as an argument.
+
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+};
+
+/// The current folder.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command's paths are relative to it"
+)]
+pub(crate) fn current_folder() -> io::Result<PathBuf> {
+    std::env::current_dir()
+}
+
+/// A variable of this process.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command passes on what its caller names"
+)]
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The user's home folder.
+pub(crate) fn home_folder() -> Option<PathBuf> {
+    variable("HOME")
+        .map(PathBuf::from)
+        .filter(|home| home.is_absolute())
+}
+
+/// Where compiled components are kept, by the XDG base directory specification: a relative
+/// `XDG_CACHE_HOME` is ignored.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    let folder = variable("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .filter(|folder| folder.is_absolute());
+    let folder = folder.or_else(|| Some(home_folder()?.join(".cache")))?;
+    Some(folder.join("belljar").join("compiled"))
+}
+
+/// A file that the command's caller named.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a file of the caller's, not of a workspace"
+)]
+pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    std::fs::read(path)
+}
+
+/// Everything on standard input, at most `most` bytes of it.
+pub(crate) fn read_stdin(most: u64) -> io::Result<Vec<u8>> {
+    use io::Read as _;
+    let mut bytes = Vec::new();
+    let read = io::stdin()
+        .lock()
+        .take(most.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    if read as u64 > most {
+        let message = format!("standard input is over {most} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,14 @@
+//! The subcommands, one file each.
+
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod conformance;
+mod described;
+pub(crate) mod exec;
+pub(crate) mod exit_codes;
+pub(crate) mod fs;
+pub(crate) mod init;
+pub(crate) mod inspect;
+pub(crate) mod run;
+pub(crate) mod session;
+pub(crate) mod tools;

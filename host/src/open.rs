@@ -1,0 +1,154 @@
+//! A configuration made real: its sandbox, and its tools.
+//!
+//! This is the one place that matches a configured name to a backend.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    backends::{LocalOptions, OpenError, VirtualOptions},
+    config::{Backend, Config, ConfigError, ToolConfig, Wasi},
+    host::{Host, HostOptions},
+    runtime::{CallLimits, LoadError, WasiMode},
+    sandbox::Sandbox,
+    tool::Tool,
+};
+
+/// What the application says of itself, and no configuration can.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// As [`LocalOptions::owns_all_children`].
+    pub owns_all_children: bool,
+}
+
+/// Why the tools of a configuration are not loaded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolsError {
+    /// A component is refused.
+    #[error("the component of [tools.{name}] is not loaded")]
+    Load {
+        /// The tool's name.
+        name: String,
+        /// Why.
+        source: LoadError,
+    },
+    /// A grant fits no component.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+impl Sandbox {
+    /// Opens the sandbox that a configuration describes.
+    ///
+    /// ```
+    /// use belljar::{OpenOptions, Sandbox, config::Config};
+    ///
+    /// let sandbox = Sandbox::open_ambient(&Config::temporary(), OpenOptions::default())?;
+    /// assert_eq!(sandbox.describe().backend, "virtual");
+    /// # Ok::<(), belljar::backends::OpenError>(())
+    /// ```
+    ///
+    /// # Ambient authority
+    /// The workspace's path is the host's, and so are the processes of `local`.
+    ///
+    /// # Errors
+    /// [`OpenError`] when the backend does not open.
+    pub fn open_ambient(config: &Config, options: OpenOptions) -> Result<Self, OpenError> {
+        let workspace = config.sandbox.workspace.clone();
+        let writable = config.sandbox.writable;
+        let limits = config.limits;
+        let backend = match &config.sandbox.backend {
+            Backend::Virtual => VirtualOptions {
+                workspace,
+                writable,
+                limits,
+            }
+            .open_ambient(),
+            Backend::Local(local) => LocalOptions {
+                workspace,
+                writable,
+                limits,
+                allow_host_processes: local.allow_host_processes,
+                owns_all_children: options.owns_all_children,
+            }
+            .open_ambient(),
+        };
+        backend.map(Self::new)
+    }
+}
+
+impl HostOptions {
+    /// The options of a host whose calls may have what a configuration allows.
+    #[must_use]
+    pub fn for_config(config: &Config) -> Self {
+        let limits = CallLimits::from(&config.call_limits);
+        Self {
+            memory_bytes: limits.memory_bytes,
+            table_elements: limits.table_elements,
+            ..Self::default()
+        }
+    }
+}
+
+impl Host {
+    /// Loads every component of a configuration, each with its policy, its limits and its guard.
+    ///
+    /// # Ambient authority
+    /// The components' paths are the host's.
+    ///
+    /// # Errors
+    /// [`ToolsError`] for the first component that is not loaded, and for a grant that fits none.
+    pub fn load_configured_ambient(
+        &self,
+        config: &Config,
+    ) -> Result<BTreeMap<String, Tool>, ToolsError> {
+        let mut tools = BTreeMap::new();
+        for (name, tool) in &config.tools {
+            let Some(component) = &tool.component else {
+                continue;
+            };
+            let load = |source| ToolsError::Load {
+                name: name.clone(),
+                source,
+            };
+            let loaded = self
+                .load_ambient(component, tool.wasi.into())
+                .map_err(load)?;
+            tools.insert(name.clone(), loaded.configured(config, tool));
+        }
+        config.check_tools(tools.keys().map(String::as_str))?;
+        Ok(tools)
+    }
+}
+
+impl Tool {
+    /// The same tools with what a configuration grants them.
+    #[must_use]
+    pub fn configured(self, config: &Config, tool: &ToolConfig) -> Self {
+        self.with_policy(tool.policy.clone())
+            .with_limits(CallLimits::from(&config.call_limits))
+            .with_guard(tool.guard)
+    }
+}
+
+impl From<Wasi> for WasiMode {
+    fn from(wasi: Wasi) -> Self {
+        match wasi {
+            Wasi::Deny => Self::Deny,
+            Wasi::Inert => Self::Inert,
+        }
+    }
+}
+
+impl From<&crate::config::CallLimits> for CallLimits {
+    fn from(limits: &crate::config::CallLimits) -> Self {
+        Self {
+            timeout: limits.timeout,
+            // What does not fit an address space is no less a limit for being the largest that does.
+            memory_bytes: usize::try_from(limits.memory_bytes).unwrap_or(usize::MAX),
+            table_elements: usize::try_from(limits.table_elements).unwrap_or(usize::MAX),
+            host_calls: limits.host_calls,
+            copied_bytes: limits.copied_bytes,
+        }
+    }
+}
