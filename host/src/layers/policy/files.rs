@@ -80,7 +80,7 @@ impl PolicyBackend {
                 target,
                 destination,
             } => {
-                let from = self.source(context, operation, &source).await?;
+                let from = self.seen(context, operation, &source).await?;
                 let to = self
                     .target(context, operation, &target, &destination)
                     .await?;
@@ -103,24 +103,6 @@ impl PolicyBackend {
         }
     }
 
-    /// A file that is to be read in order to be copied.
-    async fn source(
-        &self,
-        context: &Context,
-        operation: Operation,
-        path: &GuestPath,
-    ) -> Result<Located> {
-        let rules = self.policy.read_paths.as_ref();
-        let may = |path: &str| may_use(rules, path);
-        let at = self.locate(context, operation, path, may).await?;
-        self.must(operation, &at, may(at.real.as_str()))?;
-        at.dangling.map_or(Ok(()), Err)?;
-        Ok(Located {
-            dangling: None,
-            ..at
-        })
-    }
-
     /// A file that is to be changed or made.
     async fn target(
         &self,
@@ -132,7 +114,9 @@ impl PolicyBackend {
         let rules = self.policy.write_paths.as_ref();
         let may = |path: &str| may_use(rules, path);
         let mut at = self.locate(context, operation, path, may).await?;
-        self.must(operation, &at, may(at.real.as_str()))?;
+        // The root is no file, as the backend will say.
+        let root = at.real.is_root();
+        self.must(operation, &at, root || may(at.real.as_str()))?;
         match at.dangling.take() {
             // A link is something, whatever it points to.
             Some(_) if *expected == Expected::Absent => {

@@ -12,6 +12,8 @@ pub(super) struct Located {
     pub(super) asked: GuestPath,
     /// Where it leads, without links.
     pub(super) real: GuestPath,
+    /// Whether it may only be seen if it is a directory, on the way to what may be used.
+    pub(super) only_directory: bool,
     /// Why there is nothing, and nothing can be made: a link on the way points to nothing.
     pub(super) dangling: Option<Error>,
 }
@@ -55,6 +57,7 @@ impl PolicyBackend {
         Ok(Located {
             real: like(real, path),
             asked: path.clone(),
+            only_directory: false,
             dangling: None,
         })
     }
@@ -70,6 +73,7 @@ impl PolicyBackend {
                 return Ok(Located {
                     real: like(real, path),
                     asked: path.clone(),
+                    only_directory: false,
                     dangling: None,
                 });
             }
@@ -102,6 +106,7 @@ impl PolicyBackend {
         Ok(Located {
             real: like(whole, path),
             asked: path.clone(),
+            only_directory: false,
             dangling: is_there.then(|| first.at(path.to_string())),
         })
     }
@@ -170,11 +175,25 @@ pub(super) fn path_denied(operation: Operation, path: &GuestPath) -> Error {
     Error::new(ErrorKind::AccessDenied, operation, message).at(path.to_string())
 }
 
+/// What is said of something that may not be seen, where what may be could be: as of nothing.
+pub(super) fn hidden(error: Error) -> Error {
+    let message = "there is nothing here that the policy lets this tool see";
+    let told = Error::new(ErrorKind::NotFound, error.operation, message);
+    match error.path {
+        Some(path) => told.at(path),
+        None => told,
+    }
+}
+
 /// Gives an error the path that its caller knows.
 pub(super) fn as_asked(error: Error, paths: &[&Located]) -> Error {
     let of = |located: &&&Located| error.path.as_deref() == Some(&located.real.to_string());
     match paths.iter().find(of) {
-        Some(located) => error.at(located.asked.to_string()),
+        Some(located) => {
+            let hide = located.only_directory && error.kind == ErrorKind::NotADirectory;
+            let error = if hide { hidden(error) } else { error };
+            error.at(located.asked.to_string())
+        }
         None => error,
     }
 }

@@ -185,6 +185,53 @@ fn what_may_not_be_read_is_not_told_to_be_there_or_not() {
 }
 
 #[test]
+fn what_may_only_be_a_directory_is_seen_as_one_or_not_at_all() {
+    let (_, sandbox) = reader(&["**/*.rs"]);
+    assert!(wait(sandbox.stat("secret")).is_ok());
+    assert_eq!(kind(wait(sandbox.read("secret"))), ErrorKind::IsADirectory);
+    assert!(wait(sandbox.read("into/src/x.rs")).is_ok());
+    // What is there and may not be read answers as what is not there.
+    for path in [
+        "secret/key",
+        "into/key",
+        "secret/none",
+        "README.md/x",
+        "none/x",
+        "secret/key/x.rs",
+    ] {
+        assert_eq!(
+            kind(wait(sandbox.read(path))),
+            ErrorKind::NotFound,
+            "{path}"
+        );
+        assert_eq!(
+            kind(wait(sandbox.stat(path))),
+            ErrorKind::NotFound,
+            "{path}"
+        );
+        assert_eq!(
+            kind(wait(sandbox.list(path, None))),
+            ErrorKind::NotFound,
+            "{path}"
+        );
+        assert_eq!(
+            kind(wait(sandbox.resolve(path))),
+            ErrorKind::NotFound,
+            "{path}"
+        );
+        let base = ScopeOptions {
+            base: Some(path.into()),
+            ..ScopeOptions::default()
+        };
+        assert_eq!(
+            kind(wait(sandbox.glob("*", base))),
+            ErrorKind::NotFound,
+            "{path}"
+        );
+    }
+}
+
+#[test]
 fn listings_and_results_show_what_may_be_seen() {
     let (_, sandbox) = reader(&["src/**", "*.md"]);
     let names = |listing: belljar_contract::files::Listing| {

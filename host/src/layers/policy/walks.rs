@@ -5,7 +5,8 @@
 //! limit cut the answer, it is at least one more than what was found.
 
 use belljar_contract::{
-    Context, Error, GuestPath, MAX_FILTERS, Operation, Pattern, Request, Response, Result, Scope,
+    Context, Error, ErrorKind, GuestPath, MAX_FILTERS, Operation, Pattern, Request, Response,
+    Result, Scope,
     files::{EntryKind, GlobResult, Listing, Name, SearchResult},
 };
 
@@ -13,7 +14,7 @@ use super::{
     Rules,
     backend::{PolicyBackend, denied},
     beginning::{escaped, literal_beginning},
-    locate::{Located, may_see, may_use},
+    locate::{Located, hidden, may_see, may_use},
 };
 
 impl PolicyBackend {
@@ -22,7 +23,7 @@ impl PolicyBackend {
         let operation = request.operation();
         match request {
             Request::Read { path } => {
-                let at = self.file(context, operation, &path).await?;
+                let at = self.seen(context, operation, &path).await?;
                 let path = at.real.clone();
                 self.ask_at(context, Request::Read { path }, &[&at]).await
             }
@@ -31,7 +32,7 @@ impl PolicyBackend {
                 offset,
                 length,
             } => {
-                let at = self.file(context, operation, &path).await?;
+                let at = self.seen(context, operation, &path).await?;
                 let path = at.real.clone();
                 let request = Request::ReadRange {
                     path,
@@ -80,41 +81,36 @@ impl PolicyBackend {
         self.policy.read_paths.as_ref()
     }
 
-    /// A file whose content is asked for.
-    async fn file(
-        &self,
-        context: &Context,
-        operation: Operation,
-        path: &GuestPath,
-    ) -> Result<Located> {
-        self.found(context, operation, path, |path| may_use(self.rules(), path))
-            .await
-    }
-
-    /// Something that is to be seen.
+    /// Something that is to be seen. Where only a directory may be, the backend is asked for one: a
+    /// directory shows the error that it has, and anything else is as if it were not there.
     pub(super) async fn seen(
         &self,
         context: &Context,
         operation: Operation,
         path: &GuestPath,
     ) -> Result<Located> {
-        self.found(context, operation, path, |path| may_see(self.rules(), path))
-            .await
-    }
-
-    async fn found(
-        &self,
-        context: &Context,
-        operation: Operation,
-        path: &GuestPath,
-        may: impl Fn(&str) -> bool,
-    ) -> Result<Located> {
-        let mut at = self.locate(context, operation, path, &may).await?;
+        let rules = self.rules();
+        let may = |path: &str| may_see(rules, path);
+        let mut at = match self.locate(context, operation, path, may).await {
+            Ok(at) => at,
+            // It tells that there is a file on the way.
+            Err(error) if error.kind == ErrorKind::NotADirectory => {
+                let ends = path.as_str().match_indices('/').map(|(end, _)| end);
+                let mut ways = ends.chain([path.as_str().len()]);
+                let known = ways.all(|end| may_use(rules, &path.as_str()[..end]));
+                return Err(if known { error } else { hidden(error) });
+            }
+            Err(error) => return Err(error),
+        };
         self.must(operation, &at, may(at.real.as_str()))?;
-        match at.dangling.take() {
-            Some(error) => Err(error),
-            None => Ok(at),
+        if let Some(error) = at.dangling.take() {
+            return Err(error);
         }
+        if !may_use(rules, at.real.as_str()) {
+            at.only_directory = true;
+            at.real = at.real.into_directory();
+        }
+        Ok(at)
     }
 
     fn most(&self) -> u32 {

@@ -1,0 +1,86 @@
+//! The conformance suite through the layers: where they take nothing away, nothing is different.
+
+use std::{path::Path, sync::Arc};
+
+use belljar::{
+    Backend,
+    backends::VirtualOptions,
+    layers::{Policy, PolicyBackend},
+};
+use belljar_conformance::{Factory, Failure, HostDirectory, Options, Outcome, Workspace, run};
+use belljar_contract::{Context, Sandbox, async_trait};
+
+type Layer = fn(Arc<dyn Backend>) -> Arc<dyn Backend>;
+
+/// Opens each sandbox in a folder of its own, through a layer.
+struct Layered(Layer);
+
+#[async_trait]
+impl Factory for Layered {
+    async fn open(&self, context: &Context) -> Result<Workspace, Failure> {
+        let failed = |error: &dyn std::error::Error| Failure::wrong(error.to_string());
+        let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
+        let at = |name: &str| -> Result<_, Failure> {
+            let path = folder.path().join(name);
+            std::fs::create_dir(&path).map_err(|error| failed(&error))?;
+            Ok(path)
+        };
+        let (inside, outside) = (at("workspace")?, at("outside")?);
+        let backend = open(&inside).map_err(|error| failed(&*error))?;
+        let sandbox = Sandbox::new((self.0)(backend)).within(context.clone());
+        Ok(Workspace::fresh(sandbox)
+            .with_outside(Arc::new(HostDirectory::new_ambient(inside, outside)))
+            .keeping(folder))
+    }
+}
+
+fn open(path: &Path) -> Result<Arc<dyn Backend>, Box<dyn std::error::Error>> {
+    let options = VirtualOptions {
+        workspace: Some(path.to_owned()),
+        ..VirtualOptions::default()
+    };
+    Ok(options.open_ambient()?)
+}
+
+/// Runs the suite, and gives the names of the cases that failed.
+fn failures(layer: Layer) -> Vec<String> {
+    let factory: Arc<dyn Factory> = Arc::new(Layered(layer));
+    let report = run(
+        &factory,
+        &Options {
+            jobs: 2,
+            ..Options::default()
+        },
+    );
+    let passed = report
+        .cases
+        .iter()
+        .filter(|case| matches!(case.outcome, Outcome::Passed));
+    assert!(passed.count() > 50, "the suite did not run");
+    let failed = report.cases.iter().filter_map(|case| match &case.outcome {
+        Outcome::Failed(why) => Some(format!("{}: {why}", case.name)),
+        _ => None,
+    });
+    failed.collect()
+}
+
+fn everything(below: Arc<dyn Backend>) -> Arc<dyn Backend> {
+    Arc::new(PolicyBackend::new(below, Policy::everything()))
+}
+
+/// Every path is judged, and each is allowed.
+fn every_path(below: Arc<dyn Backend>) -> Arc<dyn Backend> {
+    let policy = Policy::everything().and_read_only(["**"]);
+    let policy = policy.and_then(|policy| policy.and_write_only(["**"]));
+    Arc::new(PolicyBackend::new(below, policy.expect("globs")))
+}
+
+#[test]
+fn a_policy_of_everything_conforms() {
+    assert_eq!(failures(everything), [""; 0]);
+}
+
+#[test]
+fn a_policy_for_every_path_conforms() {
+    assert_eq!(failures(every_path), [""; 0]);
+}
