@@ -119,3 +119,21 @@ fn a_fork_bomb_ends() {
     assert_eq!(children(), []);
     assert!(took < Duration::from_secs(5), "{took:?}");
 }
+
+#[test]
+fn nothing_but_the_three_streams_is_inherited() {
+    let _alone = alone();
+    // A file without close-on-exec, such as shells leave open for what they start.
+    let _inheritable = rustix::pipe::pipe().expect("a pipe");
+    let application = Session::new();
+    let gaps = application.supervisor.gaps().len();
+    drop(application);
+    let session = session();
+    let ran = session.sh("ls /proc/self/fd");
+    // 3 is the directory that ls reads.
+    assert_eq!(ran.stdout.head, b"0\n1\n2\n3\n");
+    assert_eq!(session.supervisor.gaps(), Vec::<&str>::new());
+    // Where children are the application's own, its files are too, and that is told.
+    drop(session);
+    assert_eq!(Session::new().supervisor.gaps().len(), gaps - 1);
+}

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     leader::Leader,
-    platform::{Frozen, Platform},
+    platform::{Frozen, Left, Platform},
 };
 
 /// How often it is tried to kill what is dropped while it runs, a millisecond each.
@@ -49,7 +49,7 @@ impl Drop for Custody {
         }
         let mut frozen = Frozen::default();
         for _ in 0..TRIES {
-            if self.platform.kill_all(&self.leader, &mut frozen) {
+            if self.platform.kill_all(&self.leader, &mut frozen) == Left::Nothing {
                 break;
             }
             std::thread::sleep(Duration::from_millis(1));

@@ -42,7 +42,7 @@ use self::{
     head_and_tail::HeadAndTail,
     last::Last,
     launch::{EmptyInput, launch},
-    platform::{Frozen, Platform},
+    platform::{Frozen, Left, Platform},
     slots::{Counted, Slots},
     started::Started,
     supervise::{Bounds, supervise},
@@ -125,7 +125,7 @@ impl Supervisor {
         let mut frozen = Frozen::default();
         // What does not die in a second waits in the kernel, and dies when that ends.
         for _ in 0..500 {
-            if self.platform.kill_strays(&mut frozen) {
+            if self.platform.kill_strays(&mut frozen) == Left::Nothing {
                 break;
             }
             std::thread::sleep(Duration::from_millis(2));
@@ -140,6 +140,7 @@ impl Supervisor {
     ) -> Result<Response, Failure> {
         let operation = request.operation();
         self.slots.check()?;
+        context.check()?;
         match request {
             Request::Run(launch) => self
                 .execute(context, files, operation, launch, Counted::Yes, KILL_GRACE)
@@ -163,12 +164,10 @@ impl Supervisor {
                 bytes,
                 close,
             } => {
-                context.check()?;
                 self.table.get(process)?.write(bytes, close)?;
                 Ok(Response::Done)
             }
             Request::Signal { process, signal } => {
-                context.check()?;
                 self.table.get(process)?.signal(signal);
                 Ok(Response::Done)
             }
@@ -178,7 +177,6 @@ impl Supervisor {
                 .wait(context, wait)
                 .map(Response::Ended),
             Request::FindCommands { names } => {
-                context.check()?;
                 commands::find_commands(self, context, files, names).map(Response::Commands)
             }
             _ => Err(Failure::NotOfProcesses),
@@ -195,7 +193,6 @@ impl Supervisor {
         counted: Counted,
         cancel_grace: Duration,
     ) -> Result<Execution, Failure> {
-        context.check()?;
         let slot = self.slots.enter(counted)?;
         let (launched, mut input) = launch(
             &self.platform,
@@ -238,7 +235,6 @@ impl Supervisor {
         operation: Operation,
         mut asked: Launch,
     ) -> Result<ProcessId, Failure> {
-        context.check()?;
         let slot = self.slots.enter(Counted::Yes)?;
         let (launched, mut input) = launch(
             &self.platform,

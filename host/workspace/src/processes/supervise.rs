@@ -12,7 +12,7 @@ use super::{
     custody::Custody,
     exchange::Exchange,
     launch::Launched,
-    platform::Frozen,
+    platform::{Frozen, Left},
     pump::Pump,
     wake::{Ask, Wake},
 };
@@ -26,6 +26,8 @@ const LEFT_GRACE: Duration = Duration::from_millis(30);
 pub(super) const LIMIT_GRACE: Duration = Duration::from_millis(50);
 /// How long it is tried to kill what does not die: a process in an uninterruptible wait of the kernel.
 const KILL_PATIENCE: Duration = Duration::from_secs(1);
+/// How long it is tried while it gets somewhere: enough for all the processes that a system has.
+const KILL_MOST: Duration = Duration::from_secs(20);
 /// How often what was left to us is reaped while something runs.
 const SWEEP: Duration = Duration::from_millis(500);
 /// How often it is looked whether something that has no pipe of ours has ended.
@@ -204,9 +206,18 @@ impl Process<'_> {
     fn kill(&mut self) {
         let platform = self.custody.platform().clone();
         let leader = self.custody.leader().clone();
-        let until = self.context.now() + KILL_PATIENCE;
+        let begun = self.context.now();
         let mut frozen = Frozen::default();
-        while !platform.kill_all(&leader, &mut frozen) && self.context.now() < until {
+        let mut last = None;
+        let mut changed = begun;
+        while let Left::Some(count) = platform.kill_all(&leader, &mut frozen) {
+            let now = self.context.now();
+            if last.replace(count) != Some(count) {
+                changed = now;
+            }
+            if now >= changed + KILL_PATIENCE || now >= begun + KILL_MOST {
+                break;
+            }
             self.pause(LOOK);
         }
     }

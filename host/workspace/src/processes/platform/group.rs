@@ -14,7 +14,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 
-use super::super::leader::Leader;
+use super::{super::leader::Leader, Left};
 
 /// What this system offers to find and to end the processes of a launch.
 #[derive(Debug)]
@@ -67,15 +67,15 @@ impl Platform {
         false
     }
 
-    /// Kills all of it, and says whether nothing is left.
-    pub(in super::super) fn kill_all(&self, leader: &Leader, frozen: &mut Frozen) -> bool {
+    /// Kills all of it, and says what is left.
+    pub(in super::super) fn kill_all(&self, leader: &Leader, frozen: &mut Frozen) -> Left {
         let _ = frozen;
         leader.signal_group(Signal::KILL);
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        !matches!(
-            rustix::process::waitid(WaitId::Pid(leader.pid()), options),
-            Ok(None)
-        )
+        match rustix::process::waitid(WaitId::Pid(leader.pid()), options) {
+            Ok(None) => Left::Some(1),
+            Ok(Some(_)) | Err(_) => Left::Nothing,
+        }
     }
 
     /// Reaps the leader, which has ended.
@@ -92,10 +92,10 @@ impl Platform {
     /// Reaps what was left to us.
     pub(in super::super) fn sweep(&self) {}
 
-    /// Kills what belongs to no launch, and says whether nothing is left.
-    pub(in super::super) fn kill_strays(&self, frozen: &mut Frozen) -> bool {
+    /// Kills what belongs to no launch, and says what is left.
+    pub(in super::super) fn kill_strays(&self, frozen: &mut Frozen) -> Left {
         let _ = frozen;
-        true
+        Left::Nothing
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
             .spawn(&mut command, "marker".into())
             .expect("a shell starts");
         let mut frozen = Frozen::default();
-        while !platform.kill_all(&leader, &mut frozen) {
+        while platform.kill_all(&leader, &mut frozen) != Left::Nothing {
             std::thread::yield_now();
         }
         platform.reap(&leader);

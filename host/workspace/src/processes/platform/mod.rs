@@ -8,6 +8,14 @@
 //!
 //! Where a system cannot do what Linux does, `Platform::gaps` says what is weaker.
 
+/// What is left of a launch after all that was found of it was killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    Nothing,
+    /// So many that still live, or ended only now.
+    Some(usize),
+}
+
 #[cfg(any(not(target_os = "linux"), test))]
 mod group;
 #[cfg(target_os = "linux")]

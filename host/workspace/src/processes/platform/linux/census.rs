@@ -19,8 +19,9 @@ const MOST: usize = 1 << 22;
 pub(super) struct Census {
     /// What lives. Of no launch in particular: what belongs to none that lives.
     pub(super) alive: Vec<Stat>,
-    /// Whether something was reaped, which may have left us more.
-    pub(super) reaped: bool,
+    /// How many ended at this very moment: they were reaped, which may have left us more, or will be by the next
+    /// census.
+    pub(super) ending: usize,
 }
 
 /// Whose an orphan is.
@@ -61,7 +62,7 @@ impl Platform {
                     if owner != Owner::Unknown || self.owns_all_children {
                         let _ = rustix::process::waitpid(Pid::from_raw(pid), WaitOptions::NOHANG);
                         registry.forget(pid);
-                        census.reaped = true;
+                        census.ending += 1;
                     }
                     continue;
                 }
@@ -95,6 +96,11 @@ impl Platform {
                 }
             }
         }
+        let found = census.alive.len();
+        census
+            .alive
+            .retain(|stat| !stat.zombie || launch == Some(stat.pid));
+        census.ending += found - census.alive.len();
         census.alive.retain(|stat| !stat.zombie);
         census
     }

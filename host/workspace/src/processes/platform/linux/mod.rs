@@ -28,7 +28,7 @@ use self::{
     procfs::{Procfs, Stat},
     subreaper::Subreaper,
 };
-use super::super::leader::Leader;
+use super::{super::leader::Leader, Left};
 
 /// How often what was seen below is stopped anew before all of it is killed. Each time it is a
 /// generation of forks further; what is in the process group cannot fork out of it.
@@ -49,7 +49,14 @@ pub(in super::super) struct Platform {
 pub(in super::super) struct Frozen(BTreeSet<(i32, u64)>);
 
 impl Platform {
+    /// # Ambient authority
+    /// It changes this operating-system process: it becomes a child subreaper, and where all its children are
+    /// ours, they inherit none of its open files.
     pub(in super::super) fn open(owns_all_children: bool) -> Self {
+        if owns_all_children {
+            // Who started us may have left files open for us, which are not for what we start.
+            close_fds::set_fds_cloexec_threadsafe(3, &[]);
+        }
         Self {
             procfs: Procfs::open().ok(),
             subreaper: Subreaper::set().ok(),
@@ -75,6 +82,15 @@ impl Platform {
             gaps.push("a program that leaves its process group may outlive its call: this process cannot be a child subreaper");
         }
         if !self.owns_all_children {
+            if self
+                .procfs
+                .as_ref()
+                .is_none_or(Procfs::has_inheritable_files)
+            {
+                gaps.push(
+                    "programs inherit files that this process has open without close-on-exec",
+                );
+            }
             gaps.push("a program that leaves its session, loses its parent and clears its environment may outlive its call: it cannot be told from the application's own children");
         }
         gaps
@@ -120,44 +136,50 @@ impl Platform {
             return true;
         }
         let census = self.census(Some(leader));
-        census.alive.is_empty() && !census.reaped
+        census.alive.is_empty() && census.ending == 0
     }
 
-    /// Kills all of it, and says whether nothing is left.
-    pub(in super::super) fn kill_all(&self, leader: &Leader, frozen: &mut Frozen) -> bool {
+    /// Kills all of it, and says what is left.
+    pub(in super::super) fn kill_all(&self, leader: &Leader, frozen: &mut Frozen) -> Left {
         self.kill(Some(leader), frozen)
     }
 
-    /// Kills what belongs to no launch, and says whether nothing is left.
-    pub(in super::super) fn kill_strays(&self, frozen: &mut Frozen) -> bool {
+    /// Kills what belongs to no launch, and says what is left.
+    pub(in super::super) fn kill_strays(&self, frozen: &mut Frozen) -> Left {
         self.kill(None, frozen)
     }
 
-    fn kill(&self, leader: Option<&Leader>, frozen: &mut Frozen) -> bool {
+    fn kill(&self, leader: Option<&Leader>, frozen: &mut Frozen) -> Left {
         if self.procfs.is_none() {
-            if let Some(leader) = leader {
-                leader.signal_group(Signal::KILL);
-                return has_ended(leader);
-            }
-            return true;
+            let Some(leader) = leader else {
+                return Left::Nothing;
+            };
+            leader.signal_group(Signal::KILL);
+            return if has_ended(leader) {
+                Left::Nothing
+            } else {
+                Left::Some(1)
+            };
         }
         let mut members = Vec::new();
+        let mut ending = 0;
         // What is stopped cannot fork: after it is stable, all is known, and parents are still there to
         // tell whose children are whose.
-        for round in 0..FREEZE_ROUNDS {
+        for _ in 0..FREEZE_ROUNDS {
             let census = self.census(leader);
             members = census.alive;
-            if members.is_empty() && !census.reaped {
-                return true;
+            ending += census.ending;
+            if members.is_empty() && census.ending == 0 {
+                return Left::Nothing;
             }
-            let mut stable = true;
+            let mut stable = !members.is_empty();
             for member in &members {
                 if frozen.0.insert((member.pid, member.start)) {
                     stable = false;
                     self.send(member, Signal::STOP);
                 }
             }
-            if stable && (!members.is_empty() || round > 0) {
+            if stable {
                 break;
             }
         }
@@ -167,7 +189,7 @@ impl Platform {
         for member in &members {
             self.send(member, Signal::KILL);
         }
-        false
+        Left::Some(members.len() + ending)
     }
 
     /// Reaps the leader, which has ended.
@@ -244,4 +266,47 @@ fn has_ended(leader: &Leader) -> bool {
         rustix::process::waitid(WaitId::Pid(leader.pid()), options),
         Ok(None)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt as _;
+
+    use super::*;
+
+    #[test]
+    fn all_is_found_without_lists_of_children() {
+        for listed in [true, false] {
+            let mut platform = Platform::open(false);
+            if !listed {
+                platform = platform.without_children_files();
+            }
+            let mut command = Command::new("/bin/sh");
+            let marker = super::super::super::marker::marker();
+            command
+                .args([
+                    "-c",
+                    "(setsid sleep 1000 &); setsid sleep 1000 & sleep 1000",
+                ])
+                .env(super::super::super::marker::VARIABLE, &marker)
+                .process_group(0);
+            let (_child, leader) = platform
+                .spawn(&mut command, marker)
+                .expect("a shell starts");
+            // The shell and three sleeps.
+            while platform.census(Some(&leader)).alive.len() < 4 {
+                std::thread::yield_now();
+            }
+            assert!(!platform.is_alone(&leader));
+            let mut frozen = Frozen::default();
+            while platform.kill_all(&leader, &mut frozen) != Left::Nothing {
+                std::thread::yield_now();
+            }
+            assert!(frozen.0.len() >= 4);
+            assert!(platform.is_alone(&leader));
+            platform.reap(&leader);
+            let status = leader.status().expect("it was reaped");
+            assert_eq!(status.terminating_signal(), Some(9));
+        }
+    }
 }

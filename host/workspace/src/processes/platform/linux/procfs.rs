@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     io,
     os::fd::{AsFd, OwnedFd},
+    time::Duration,
 };
 
 use rustix::{
@@ -16,6 +17,12 @@ use super::super::super::marker;
 
 /// More than an environment can have: Linux's argument area is at most 6 MiB.
 const MAX_FILE_BYTES: usize = 8 << 20;
+
+/// How long a process may be between two programs: far more than the kernel needs, also on a busy machine.
+const BEGINNING_TRIES: u32 = 200;
+const BEGINNING_PAUSE: Duration = Duration::from_micros(200);
+/// The place of `env_end` after the name in `/proc/PID/stat`.
+const ENV_END: usize = 48;
 
 /// A process, at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,8 +135,18 @@ impl Procfs {
     }
 
     /// The marker in a process's environment, as it was when its program began.
+    ///
+    /// Between two programs a process has no environment for a moment, which is waited for: what is just
+    /// beginning must not pass for what has no marker.
     pub(super) fn marker(&self, pid: i32) -> Option<String> {
-        let environment = self.read(&format!("{pid}/environ")).ok()?;
+        let mut environment = self.read(&format!("{pid}/environ")).ok()?;
+        for _ in 0..BEGINNING_TRIES {
+            if !environment.is_empty() || !self.is_beginning(pid) {
+                break;
+            }
+            std::thread::sleep(BEGINNING_PAUSE);
+            environment = self.read(&format!("{pid}/environ")).ok()?;
+        }
         environment
             .split(|byte| *byte == 0)
             .find_map(|variable| {
@@ -138,6 +155,21 @@ impl Procfs {
                     .strip_prefix(b"=")
             })
             .and_then(|value| String::from_utf8(value.to_vec()).ok())
+    }
+
+    /// Whether a process is between two programs: its environment is nowhere yet.
+    fn is_beginning(&self, pid: i32) -> bool {
+        self.read(&format!("{pid}/stat"))
+            .is_ok_and(|text| field(&text, ENV_END) == Some("0"))
+    }
+
+    /// Whether what this process starts inherits more than the three streams it is given.
+    pub(super) fn has_inheritable_files(&self) -> bool {
+        self.numbered("self/fd")
+            .into_iter()
+            .filter(|fd| *fd > 2)
+            .filter_map(|fd| self.read(&format!("self/fdinfo/{fd}")).ok())
+            .any(|info| !is_close_on_exec(&info))
     }
 
     fn scan(&self) -> Children {
@@ -153,8 +185,8 @@ impl Procfs {
     /// The entries of a directory that are numbers.
     fn numbered(&self, directory: &str) -> Vec<i32> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let entries = rustix::fs::openat(&self.root, directory, flags, Mode::empty())
-            .and_then(|directory| Dir::new(directory));
+        let entries =
+            rustix::fs::openat(&self.root, directory, flags, Mode::empty()).and_then(Dir::new);
         let Ok(entries) = entries else {
             return Vec::new();
         };
@@ -184,18 +216,36 @@ fn open_at(root: impl AsFd, path: &str) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(root, path, flags, Mode::empty())?)
 }
 
+/// Reads the octal flags in `/proc/PID/fdinfo/FD` (proc_pid_fdinfo(5)).
+fn is_close_on_exec(info: &[u8]) -> bool {
+    String::from_utf8_lossy(info)
+        .lines()
+        .find_map(|line| line.strip_prefix("flags:"))
+        .and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok())
+        .is_some_and(|flags| flags & OFlags::CLOEXEC.bits() != 0)
+}
+
 fn numbers(text: &[u8]) -> Vec<i32> {
     text.split(u8::is_ascii_whitespace)
         .filter_map(|number| std::str::from_utf8(number).ok()?.parse().ok())
         .collect()
 }
 
-/// Parses `/proc/PID/stat` (proc_pid_stat(5)).
-fn parse_stat(pid: i32, text: &[u8]) -> Option<Stat> {
+/// The fields of `/proc/PID/stat` after the name.
+fn fields(text: &[u8]) -> Option<impl Iterator<Item = &str>> {
     // The name stands in parentheses and may have any character, also `)`.
     let after = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(text.get(after + 1..)?).ok()?;
-    let mut fields = rest.split_ascii_whitespace();
+    Some(rest.split_ascii_whitespace())
+}
+
+fn field(text: &[u8], place: usize) -> Option<&str> {
+    fields(text)?.nth(place)
+}
+
+/// Parses `/proc/PID/stat` (proc_pid_stat(5)).
+fn parse_stat(pid: i32, text: &[u8]) -> Option<Stat> {
+    let mut fields = fields(text)?;
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
@@ -229,11 +279,12 @@ mod tests {
 
     #[test]
     fn it_finds_a_child_both_ways() {
-        let mut child = std::process::Command::new("sleep")
-            .arg("1000")
+        let mut child = std::process::Command::new("cat")
             .env(marker::VARIABLE, "here")
+            // It ends with this test, whatever becomes of it.
+            .stdin(std::process::Stdio::piped())
             .spawn()
-            .expect("sleep starts");
+            .expect("cat starts");
         let pid = i32::try_from(child.id()).expect("numbers of processes are small");
         let procfs = Procfs::open().expect("/proc is there");
         let stat = procfs.stat(pid).expect("it runs");
