@@ -1,33 +1,21 @@
 //! Calls the generator of the guest bindings, which is a program of its own (`guest_bindings.rs`).
 
-use std::{path::Path, process::Command};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::Result;
 
 use crate::{process, workspace::Workspace};
 
-/// The generator.
-pub(crate) struct Generator<'a> {
-    workspace: &'a Workspace,
-    /// Cargo, to build it first; else it is there.
-    build: bool,
-}
+/// The generator, built when it is called.
+pub(crate) struct Generator<'a>(&'a Workspace);
 
 impl<'a> Generator<'a> {
-    /// Builds the generator with each call that needs it.
-    pub(crate) const fn to_build(workspace: &'a Workspace) -> Self {
-        Self {
-            workspace,
-            build: true,
-        }
-    }
-
-    /// Takes the generator that a build of everything has made.
-    pub(crate) const fn built(workspace: &'a Workspace) -> Self {
-        Self {
-            workspace,
-            build: false,
-        }
+    /// The generator of a checkout.
+    pub(crate) const fn new(workspace: &'a Workspace) -> Self {
+        Self(workspace)
     }
 
     /// Makes the checked-in bindings what `wit/` gives.
@@ -40,33 +28,25 @@ impl<'a> Generator<'a> {
         let checked_in = self.checked_in();
         process::run(self.command("check").arg(&checked_in)).inspect_err(|_| {
             // Where the right file can't be made or compared, the error says enough.
-            let right = self.workspace.target().join("bindings.rs");
+            let right = self.0.target().join("bindings.rs");
             if process::works(self.command("generate").arg(&right)) {
                 show_difference(&checked_in, &right);
             }
         })
     }
 
-    fn checked_in(&self) -> std::path::PathBuf {
-        self.workspace.root().join("guest-sdk/src/bindings.rs")
+    fn checked_in(&self) -> PathBuf {
+        self.0.root().join("guest-sdk/src/bindings.rs")
     }
 
     fn command(&self, action: &str) -> Command {
-        let mut command = if self.build {
-            let mut cargo = self.workspace.cargo();
-            cargo.args(["run", "--quiet", "--package", "xtask"]).args([
-                "--features",
-                "bindings",
-                "--bin",
-                "guest-bindings",
-                "--",
-            ]);
-            cargo
-        } else {
-            Command::new(self.workspace.built("guest-bindings"))
-        };
-        command.arg(action).arg(self.workspace.root().join("wit"));
-        command
+        let mut cargo = self.0.cargo();
+        cargo
+            .args(["run", "--quiet", "--package", "xtask"])
+            .args(["--features", "bindings", "--bin", "guest-bindings", "--"])
+            .arg(action)
+            .arg(self.0.root().join("wit"));
+        cargo
     }
 }
 

@@ -54,8 +54,8 @@ fn main() -> ExitCode {
         ["test", "--quick"] => test::quick(&workspace),
         ["setup"] => toolchain::GuestToolchain::ensure().map(drop),
         ["guests"] => guests::build(&workspace),
-        ["bindings"] => Generator::to_build(&workspace).generate(),
-        ["bindings", "--check"] => Generator::to_build(&workspace).check(),
+        ["bindings"] => Generator::new(&workspace).generate(),
+        ["bindings", "--check"] => Generator::new(&workspace).check(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check and test there is, in one order, with one answer.
 //!
-//! What is quick to fail comes first. Every cargo call names the same packages and features, so
-//! that no dependency is built twice: features are unified over what a call names.
+//! What is quick to fail comes first. Nearly every cargo call names the whole workspace, so that no
+//! dependency is built twice: features are unified over what a call names.
 
 use std::process::Command;
 
@@ -11,8 +11,9 @@ use crate::{
     demo, generator::Generator, guests, process, steps::Steps, tally::Tally, workspace::Workspace,
 };
 
-/// What every call of a build selects.
-const ALL: [&str; 3] = ["--workspace", "--features", "xtask/bindings"];
+/// What is built and run; with the tests, because what only they need changes the features of
+/// what the programs need too.
+const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
 
 /// Runs everything.
 pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
@@ -24,27 +25,31 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     steps.step("guests", || guests::build(workspace));
     steps.step("lints", || {
         let mut cargo = workspace.cargo();
-        cargo.arg("clippy").args(ALL).arg("--all-targets");
+        cargo.arg("clippy").arg("--workspace").arg("--all-targets");
         process::run(cargo.args(["--", "--deny", "warnings"]))
     });
     steps.step("documentation", || {
         let mut cargo = workspace.cargo();
-        cargo.arg("doc").args(ALL).arg("--no-deps");
+        cargo.arg("doc").arg("--workspace").arg("--no-deps");
         process::run(cargo.env("RUSTDOCFLAGS", "--deny warnings"))
     });
-    steps.step("commands", || {
-        process::run(workspace.cargo().arg("build").args(ALL).arg("--bins"))
+    steps.step("build", || {
+        process::run(
+            workspace
+                .cargo()
+                .arg("build")
+                .arg("--workspace")
+                .args(TARGETS),
+        )
     });
-    steps.step("bindings", || Generator::built(workspace).check());
+    steps.step("bindings", || bindings(workspace));
     steps.step("demo", || demo::show(workspace));
-    steps.step("tests", || {
-        tests(workspace, &["--lib", "--bins", "--tests"], &[], &mut tally)
-    });
+    steps.step("tests", || tests(workspace, &TARGETS, &[], &mut tally));
     steps.step("examples in the documentation", || {
         let mut cargo = workspace.cargo();
         cargo
             .arg("test")
-            .args(ALL)
+            .arg("--workspace")
             .args(["--doc", "--no-fail-fast"]);
         counted(&mut cargo, &mut tally)
     });
@@ -68,6 +73,17 @@ pub(crate) fn quick(workspace: &Workspace) -> Result<()> {
         )
     });
     finish(&steps, tally)
+}
+
+/// Checks the guest bindings. Their generator is not among what `--workspace` builds: it would change the
+/// features of what the host is built from, and `demo` could not use what `test` has built.
+fn bindings(workspace: &Workspace) -> Result<()> {
+    let mut clippy = workspace.cargo();
+    clippy
+        .args(["clippy", "--package", "xtask", "--features", "bindings"])
+        .args(["--bin", "guest-bindings", "--", "--deny", "warnings"]);
+    process::run(&mut clippy)?;
+    Generator::new(workspace).check()
 }
 
 fn finish(steps: &Steps, tally: Tally) -> Result<()> {
@@ -97,7 +113,7 @@ fn tests(
         cargo.args(["test", "--quiet", "--no-fail-fast", "--color", "never"]);
     }
     cargo
-        .args(ALL)
+        .arg("--workspace")
         .args(targets)
         .args(filters)
         .env("BELLJAR_GUESTS", workspace.guests())
