@@ -48,20 +48,25 @@ impl Platform {
         let mut roots = Vec::new();
         {
             let _judging = registry::judging();
-            let orphans = procfs.orphans();
+            let orphans = self.look_at_orphans(procfs);
             let mut registry = registry::lock();
-            for pid in orphans {
+            for (stat, marker) in orphans {
+                let pid = stat.pid;
                 if registry.is_leader(pid) {
                     continue;
                 }
-                let Some(stat) = procfs.stat(pid).filter(|stat| stat.parent == procfs.own()) else {
-                    continue;
-                };
-                let owner = self.owner(procfs, &registry, &stat, launch);
+                let owner = self.owner(procfs, &registry, &stat, marker.as_deref(), launch);
                 if stat.zombie {
-                    if owner != Owner::Unknown || self.owns_all_children {
+                    // Orphans are reaped while the registry is locked: this one is still the same.
+                    if (owner != Owner::Unknown || self.owns_all_children)
+                        && procfs.stat(pid).is_some_and(|now| now == stat)
+                    {
                         let _ = rustix::process::waitpid(Pid::from_raw(pid), WaitOptions::NOHANG);
                         registry.forget(pid);
+                    }
+                    let is_anothers =
+                        matches!(owner, Owner::Launch(leader) if launch != Some(leader));
+                    if owner != Owner::Unknown && !is_anothers {
                         census.ending += 1;
                     }
                     continue;
@@ -89,12 +94,7 @@ impl Platform {
         }
         census.alive = below(procfs, roots);
         if let Some(leader) = launch {
-            let mut registry = registry::lock();
-            if registry.is_leader(leader) {
-                for stat in census.alive.iter().filter(|stat| stat.pid != leader) {
-                    registry.note(stat.pid, stat.start, leader);
-                }
-            }
+            note(leader, &census.alive);
         }
         let found = census.alive.len();
         census
@@ -105,28 +105,58 @@ impl Platform {
         census
     }
 
+    /// The children of ours that are no leaders, with the markers of those that nothing else tells of. Markers take
+    /// their time, so the registry is not locked meanwhile.
+    fn look_at_orphans(&self, procfs: &Procfs) -> Vec<(Stat, Option<String>)> {
+        let mut orphans = procfs.orphans();
+        {
+            let registry = registry::lock();
+            orphans.retain(|pid| !registry.is_leader(*pid));
+        }
+        orphans
+            .into_iter()
+            .filter_map(|pid| procfs.stat(pid))
+            .filter(|stat| stat.parent == procfs.own())
+            .map(|stat| {
+                let is_told = stat.zombie || told(&registry::lock(), &stat).is_some();
+                let marker = if is_told {
+                    None
+                } else {
+                    procfs.marker(stat.pid)
+                };
+                (stat, marker)
+            })
+            .collect()
+    }
+
+    /// Finds what descends from a leader, which waits for nobody.
+    pub(super) fn descendants(&self, leader: &Leader) -> Vec<Stat> {
+        let Some(procfs) = &self.procfs else {
+            return Vec::new();
+        };
+        let leader = super::number(leader);
+        let mut found = below(procfs, procfs.stat(leader).into_iter().collect());
+        note(leader, &found);
+        found.retain(|stat| !stat.zombie);
+        found
+    }
+
     fn owner(
         &self,
         procfs: &Procfs,
         registry: &Registry,
         stat: &Stat,
+        marker: Option<&str>,
         launch: Option<i32>,
     ) -> Owner {
-        if let Some(leader) = registry.seen(stat.pid, stat.start) {
+        if let Some(leader) = told(registry, stat) {
             return Owner::Launch(leader);
         }
-        for number in [stat.group, stat.session] {
-            if registry.is_leader(number) {
-                return Owner::Launch(number);
-            }
-        }
-        if !stat.zombie
-            && let Some(marker) = procfs.marker(stat.pid)
-        {
-            if let Some(leader) = registry.marked(&marker) {
+        if let Some(marker) = marker {
+            if let Some(leader) = registry.marked(marker) {
                 return Owner::Launch(leader);
             }
-            if marker::is_ours(&marker) {
+            if marker::is_ours(marker) {
                 return Owner::Past;
             }
         }
@@ -142,6 +172,25 @@ impl Platform {
             Owner::Nobody
         } else {
             Owner::Unknown
+        }
+    }
+}
+
+/// The leader of the launch that an orphan was seen in, or whose group or session it is in.
+fn told(registry: &Registry, stat: &Stat) -> Option<i32> {
+    registry.seen(stat.pid, stat.start).or_else(|| {
+        [stat.group, stat.session]
+            .into_iter()
+            .find(|number| registry.is_leader(*number))
+    })
+}
+
+/// Remembers what was found of a launch, for when it has lost its parents.
+fn note(leader: i32, found: &[Stat]) {
+    let mut registry = registry::lock();
+    if registry.is_leader(leader) {
+        for stat in found.iter().filter(|stat| stat.pid != leader) {
+            registry.note(stat.pid, stat.start, leader);
         }
     }
 }

@@ -102,8 +102,13 @@ impl Platform {
         command: &mut Command,
         marker: String,
     ) -> io::Result<(Child, Leader)> {
-        // Nobody may see a child that is not registered yet: it would pass for an orphan.
-        let _spawning = registry::spawning();
+        // A child that is not registered yet must not be seen among the orphans. It is only where orphans
+        // come to the thread that makes it.
+        let is_seen = self
+            .procfs
+            .as_ref()
+            .is_some_and(Procfs::shows_children_of_this_thread);
+        let _spawning = is_seen.then(registry::spawning);
         let child = command.spawn()?;
         let pid = Pid::from_child(&child);
         registry::lock().add(pid.as_raw_nonzero().get(), marker);
@@ -117,12 +122,21 @@ impl Platform {
 
     /// Sends a signal to all of it.
     pub(in super::super) fn signal_all(&self, leader: &Leader, signal: Signal) {
-        let members = self.census(Some(leader)).alive;
-        leader.signal_group(signal);
+        // A census waits for programs that are being spawned elsewhere; most of it need not. Who is whose
+        // child is remembered before the first of them ends.
         let group = number(leader);
-        for member in members.iter().filter(|member| member.group != group) {
-            self.send(member, signal);
-        }
+        let mut sent = BTreeSet::new();
+        let descendants = self.descendants(leader);
+        leader.signal_group(signal);
+        let mut send = |members: Vec<Stat>| {
+            for member in members.iter().filter(|member| member.group != group) {
+                if sent.insert((member.pid, member.start)) {
+                    self.send(member, signal);
+                }
+            }
+        };
+        send(descendants);
+        send(self.census(Some(leader)).alive);
     }
 
     /// Whether nothing is left of a launch whose leader has ended.

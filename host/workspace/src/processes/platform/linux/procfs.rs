@@ -82,6 +82,12 @@ impl Procfs {
         self
     }
 
+    /// Whether what this thread spawns is among the orphans.
+    pub(super) fn shows_children_of_this_thread(&self) -> bool {
+        let thread = rustix::thread::gettid().as_raw_nonzero().get();
+        self.children.is_none() || thread == self.own
+    }
+
     pub(super) const fn own(&self) -> i32 {
         self.own
     }

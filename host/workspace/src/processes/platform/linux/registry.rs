@@ -16,14 +16,14 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
     members: BTreeMap::new(),
 });
 
-/// Held from before a child is made until it is registered.
-pub(super) fn spawning() -> RwLockReadGuard<'static, ()> {
-    SPAWNING.read().unwrap_or_else(PoisonError::into_inner)
+/// Held from before a child is made until it is registered, where it could be taken for an orphan meanwhile.
+pub(super) fn spawning() -> RwLockWriteGuard<'static, ()> {
+    SPAWNING.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Held while children are judged: each that is spawned is registered.
-pub(super) fn judging() -> RwLockWriteGuard<'static, ()> {
-    SPAWNING.write().unwrap_or_else(PoisonError::into_inner)
+/// Held while orphans are judged.
+pub(super) fn judging() -> RwLockReadGuard<'static, ()> {
+    SPAWNING.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(super) fn lock() -> MutexGuard<'static, Registry> {
