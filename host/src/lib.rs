@@ -22,7 +22,7 @@ mod tool;
 
 pub use belljar_contract::{
     Backend, Cancellation, Context, Error, ErrorKind, Expected, GuestPath, Operation, QueryOptions,
-    Request, Response, RunOptions, ScopeOptions, Version, async_trait,
+    Request, Response, RunOptions, ScopeOptions, Version, async_trait, bytes,
     files::{self, ReplaceOptions, WriteOptions},
     processes::{self, Command},
     session::{self, Capability, Description, Limits},

@@ -85,10 +85,27 @@ impl Failure {
         })
     }
 
+    /// The error and what caused it, without what was said already.
     fn chain(&self) -> impl Iterator<Item = String> {
-        let first: &(dyn StdError + 'static) = self.error.as_ref();
-        std::iter::successors(Some(first), |error| (*error).source()).map(ToString::to_string)
+        messages(self.error.as_ref()).into_iter()
     }
+}
+
+/// An error's message and those of its causes; one that the message before it ends with is left out.
+pub(crate) fn messages(error: &(dyn StdError + 'static)) -> Vec<String> {
+    let mut messages: Vec<String> = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let message = error.to_string();
+        if !messages
+            .last()
+            .is_some_and(|before| before.ends_with(&message))
+        {
+            messages.push(message);
+        }
+        next = error.source();
+    }
+    messages
 }
 
 impl fmt::Display for Failure {

@@ -10,7 +10,7 @@ use crate::{
     component::Component,
     engine::EngineArguments,
     exit_code::{Exit, TABLE},
-    failure::Failure,
+    failure::{Failure, messages},
     interrupt::Interrupt,
     output::Output,
 };
@@ -98,7 +98,7 @@ impl Inspection {
             "loads-with-inert-wasi": self.tool().is_some(),
             "imports": imports,
             "forbidden": self.forbidden(),
-            "refused": self.strict.as_ref().err().map(chain),
+            "refused": self.strict.as_ref().err().map(|error| messages(error)),
             "tools": tools,
         })
     }
@@ -117,7 +117,7 @@ impl Inspection {
                 "loads, with version {CONTRACT_VERSION} of the contract"
             ))?,
             Err(error) => {
-                for (index, message) in chain(error).iter().enumerate() {
+                for (index, message) in messages(error).iter().enumerate() {
                     let what = if index == 0 { "refused" } else { "caused by" };
                     output.line(&format!("{what}: {message}"))?;
                 }
@@ -148,13 +148,6 @@ impl Inspection {
         }
         Ok(())
     }
-}
-
-fn chain(error: &LoadError) -> Vec<String> {
-    let first: &(dyn std::error::Error + 'static) = error;
-    std::iter::successors(Some(first), |error| (*error).source())
-        .map(ToString::to_string)
-        .collect()
 }
 
 /// What a tool says of itself, in brackets.

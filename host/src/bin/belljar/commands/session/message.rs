@@ -177,6 +177,7 @@ pub(super) fn parse(line: &[u8]) -> Message {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Envelope<'a> {
     #[serde(borrow, default)]
     jsonrpc: Option<Cow<'a, str>>,

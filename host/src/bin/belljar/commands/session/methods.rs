@@ -6,10 +6,9 @@ use std::{borrow::Cow, time::Duration};
 
 use belljar::{
     Command, Expected, Operation, QueryOptions, ReplaceOptions, RunOptions, Sandbox, ScopeOptions,
-    WriteOptions,
+    WriteOptions, bytes,
     processes::{OutputStream, ProcessId, SignalKind},
 };
-use belljar_contract::bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

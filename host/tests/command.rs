@@ -1,0 +1,25 @@
+//! The `belljar` command from outside: what it prints, how it exits, and that it ends.
+//!
+//! The files in `command/cases` are shell sessions, compared word for word; what needs pipes, signals
+//! and other processes is in the modules.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test sets up and looks at what is outside every workspace"
+)]
+
+#[path = "command/child.rs"]
+mod child;
+#[path = "command/exec.rs"]
+mod exec;
+#[path = "command/folder.rs"]
+mod folder;
+#[path = "command/session.rs"]
+mod session;
+#[path = "command/signals.rs"]
+mod signals;
+
+#[test]
+fn cases() {
+    trycmd::TestCases::new().case("tests/command/cases/*.trycmd");
+}
