@@ -11,7 +11,7 @@ use belljar_contract::{
     session::Limits,
 };
 use harness::{
-    Session, argv, children, limited, sentinel, shell, timed, until_there, with_argument,
+    Session, argv, children, escape, limited, sentinel, shell, timed, until_there, with_argument,
 };
 
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -145,49 +145,6 @@ fn the_environment_is_the_defaults_and_what_was_added() {
 }
 
 #[test]
-fn a_time_limit_is_a_promise_and_keeps_what_was_printed() {
-    let session = Session::new();
-    let (ran, took) =
-        timed(|| session.run(limited(shell("echo before; echo too >&2; sleep 5"), 1000)));
-    assert_eq!(ran.outcome, Outcome::TimedOut);
-    assert_eq!(text(&ran.stdout.head), "before\n");
-    assert_eq!(text(&ran.stderr.head), "too\n");
-    assert!(
-        took >= 1000 * MILLISECOND && took < 1100 * MILLISECOND,
-        "{took:?}"
-    );
-}
-
-#[test]
-fn a_calls_deadline_is_a_time_limit_too() {
-    let session = Session::new();
-    let context = Context::new().with_timeout(200 * MILLISECOND);
-    let (ran, took) = timed(|| session.run_in(&context, shell("echo a; sleep 5")));
-    let ran = ran.expect("it starts");
-    assert_eq!(
-        (ran.outcome, text(&ran.stdout.head)),
-        (Outcome::TimedOut, "a\n")
-    );
-    assert!(took < 300 * MILLISECOND, "{took:?}");
-    let ran = session.run_in(&context, shell("true"));
-    assert_eq!(ran, Err(ErrorKind::TimedOut));
-}
-
-#[test]
-fn what_ignores_sigterm_is_killed_in_time() {
-    let session = Session::new();
-    let alive = sentinel();
-    let text_of = format!("trap '' TERM; echo on; while :; do sleep 0.01; : {alive}; done");
-    let (ran, took) = timed(|| session.run(limited(shell(&text_of), 300)));
-    assert_eq!(
-        (ran.outcome, text(&ran.stdout.head)),
-        (Outcome::TimedOut, "on\n")
-    );
-    assert!(took < 400 * MILLISECOND, "{took:?}");
-    assert_eq!(with_argument(&alive), Vec::<std::path::PathBuf>::new());
-}
-
-#[test]
 fn a_cancelled_run_ends_with_what_it_printed_and_has_time_to() {
     let session = Session::new();
     let context = Context::new();
@@ -216,25 +173,6 @@ fn a_cancelled_run_ends_with_what_it_printed_and_has_time_to() {
     );
 }
 
-/// What leaves its group, its session and its parent, and does not heed SIGTERM.
-fn escape(alive: &str) -> String {
-    format!(
-        "trap '' TERM; sleep {alive} & (setsid sleep {alive} &) ; \
-         setsid sh -c '(setsid sleep {alive} >/dev/null 2>&1 &) ; sleep {alive}' >/dev/null 2>&1 & "
-    )
-}
-
-#[test]
-fn nothing_survives_a_time_limit() {
-    let session = Session::new();
-    let alive = sentinel();
-    let script = format!("{} sleep {alive}", escape(&alive));
-    let (ran, took) = timed(|| session.run(limited(shell(&script), 700)));
-    assert_eq!(ran.outcome, Outcome::TimedOut);
-    assert!(took < 800 * MILLISECOND, "{took:?}");
-    assert!(with_argument(&alive).is_empty());
-}
-
 #[test]
 fn nothing_survives_a_cancellation() {
     let session = Session::new();
@@ -249,19 +187,6 @@ fn nothing_survives_a_cancellation() {
         let ran = session.run_in(&context, shell(&script)).expect("it starts");
         assert_eq!(ran.outcome, Outcome::Cancelled);
     });
-    assert!(with_argument(&alive).is_empty());
-}
-
-#[test]
-fn nothing_survives_a_normal_end() {
-    let session = Session::new();
-    let alive = sentinel();
-    let (ran, took) = timed(|| session.sh(&format!("{} echo done; exit 4", escape(&alive))));
-    assert_eq!(
-        (ran.outcome, text(&ran.stdout.head)),
-        (Outcome::Exited(4), "done\n")
-    );
-    assert!(took < 1000 * MILLISECOND, "{took:?}");
     assert!(with_argument(&alive).is_empty());
 }
 
@@ -285,18 +210,6 @@ fn nothing_survives_the_session() {
     assert!(with_argument(&alive).is_empty());
     assert_eq!(session.try_run(shell("true")), Err(ErrorKind::Closed));
     session.supervisor.close();
-}
-
-#[test]
-fn a_background_child_with_the_pipe_does_not_delay_the_call() {
-    let session = Session::new();
-    let alive = sentinel();
-    let script = format!("(trap '' TERM; sleep 0.01; echo late; exec sleep {alive}) & echo now");
-    let (ran, took) = timed(|| session.sh(&script));
-    assert_eq!(ran.outcome, Outcome::Exited(0));
-    assert_eq!(text(&ran.stdout.head), "now\nlate\n");
-    assert!(took < 300 * MILLISECOND, "{took:?}");
-    assert!(with_argument(&alive).is_empty());
 }
 
 #[test]
@@ -522,17 +435,6 @@ fn what_a_started_leader_leaves_ends_with_it() {
     let ended = session.wait(started, LONG).expect("it ends");
     assert_eq!(ended.outcome, Outcome::Exited(2));
     assert!(with_argument(&alive).is_empty());
-}
-
-#[test]
-fn a_started_process_has_a_time_limit_when_it_is_given_one() {
-    let session = Session::new();
-    let started = session
-        .try_start(limited(argv(&["sleep", "1000"]), 100))
-        .expect("it starts");
-    let ended = session.wait(started, LONG).expect("it ends");
-    assert_eq!(ended.outcome, Outcome::TimedOut);
-    assert!(ended.duration < 200 * MILLISECOND, "{:?}", ended.duration);
 }
 
 #[test]

@@ -272,3 +272,11 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let value = work();
     (value, context.now() - before)
 }
+
+/// What leaves its group, its session and its parent, and does not heed SIGTERM.
+pub(crate) fn escape(alive: &str) -> String {
+    format!(
+        "trap '' TERM; sleep {alive} & (setsid sleep {alive} &) ; \
+         setsid sh -c '(setsid sleep {alive} >/dev/null 2>&1 &) ; sleep {alive}' >/dev/null 2>&1 & "
+    )
+}
