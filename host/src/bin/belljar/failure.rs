@@ -72,22 +72,22 @@ impl Failure {
 
     /// The same failure as JSON.
     pub(crate) fn to_json(&self) -> serde_json::Value {
-        let mut chain = self.chain();
-        let message = chain.next();
+        let messages = self.messages();
+        let (message, causes) = messages.split_first().unzip();
         json!({
             "error": {
                 "kind": self.exit.name(),
                 "contract-kind": self.kind,
                 "message": message,
-                "caused-by": chain.collect::<Vec<_>>(),
+                "caused-by": causes.unwrap_or_default(),
                 "hint": self.hint,
             }
         })
     }
 
     /// The error and what caused it, without what was said already.
-    fn chain(&self) -> impl Iterator<Item = String> {
-        messages(self.error.as_ref()).into_iter()
+    pub(crate) fn messages(&self) -> Vec<String> {
+        messages(self.error.as_ref())
     }
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn messages(error: &(dyn StdError + 'static)) -> Vec<String> {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, message) in self.chain().enumerate() {
+        for (index, message) in self.messages().iter().enumerate() {
             match index {
                 0 => write!(f, "error: {message}")?,
                 _ => write!(f, "\ncaused by: {message}")?,
@@ -155,6 +155,7 @@ const fn hint_for(kind: ErrorKind) -> Option<&'static str> {
     match kind {
         ErrorKind::ReadOnly => Some("pass --writable, or set writable = true in [sandbox]"),
         ErrorKind::Stale => Some("read the file again, and use the version that this gives"),
+        ErrorKind::Unsupported => Some("another backend in [sandbox] may have it"),
         ErrorKind::NotEmpty => Some("pass --recursive to remove what is in it too"),
         _ => None,
     }
@@ -225,7 +226,12 @@ impl From<OpenError> for Failure {
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        Self::new(Exit::Configuration, error)
+        let unreadable = matches!(error, ConfigError::Unreadable { .. });
+        let failure = Self::new(Exit::Configuration, error);
+        match unreadable {
+            true => failure.hint("`belljar init` writes one to begin with"),
+            false => failure,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `belljar config`: whether a configuration is right, and what one may say.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use belljar::config::{Config, ConfigError, FILE_NAME, Notice, Position, Problem};
 use clap::{Args, Subcommand};
@@ -14,7 +14,7 @@ use crate::{
     failure::Failure,
     interrupt::Interrupt,
     output::Output,
-    sandbox::loader,
+    sandbox::{loader, with_sandbox},
 };
 
 /// Check a configuration, or show what it may say
@@ -44,13 +44,7 @@ struct CheckArguments {
 impl Arguments {
     pub(crate) async fn run(self, output: Output, interrupt: &Interrupt) -> Result<Exit, Failure> {
         match self.command {
-            Command::Check(arguments) => {
-                let check = tokio::task::spawn_blocking(move || arguments.check(output));
-                interrupt
-                    .or(check)
-                    .await?
-                    .map_err(|error| Failure::new(Exit::Host, error))?
-            }
+            Command::Check(arguments) => arguments.run(output, interrupt).await,
             Command::Schema => {
                 let schema = serde_json::to_string_pretty(&Config::schema());
                 output.text(&schema.map_err(|error| Failure::new(Exit::Host, error))?)?;
@@ -60,48 +54,29 @@ impl Arguments {
     }
 }
 
+/// What only trying tells: a key, and why what it names cannot be used.
+type Refused = (String, Failure);
+
 impl CheckArguments {
-    fn check(self, output: Output) -> Result<Exit, Failure> {
+    async fn run(self, output: Output, interrupt: &Interrupt) -> Result<Exit, Failure> {
         let config = match self.load() {
             Ok(config) => config,
-            Err(error @ ConfigError::Invalid { .. }) if output.is_json() => {
-                let ConfigError::Invalid { file, problems } = &error else {
-                    return Err(error.into());
-                };
+            Err(ConfigError::Invalid { file, problems }) if output.is_json() => {
                 let problems: Vec<Value> = problems.iter().map(problem).collect();
-                output.value(
-                    &json!({ "file": file, "ok": false, "problems": problems, "notices": [] }),
-                )?;
+                output.value(&report(file.as_deref(), problems, &[]))?;
                 return Ok(Exit::Configuration);
             }
             Err(error) => return Err(error.into()),
         };
-        let refused = self.refused(&config)?;
-        if output.is_json() {
-            let notices: Vec<Value> = config.notices.iter().map(notice).collect();
-            let problems: Vec<Value> = refused.iter().map(Failure::to_json).collect();
-            output.value(&json!({
-                "file": config.file,
-                "ok": refused.is_empty(),
-                "problems": problems,
-                "notices": notices,
-            }))?;
-        } else {
-            for notice in &config.notices {
-                output.note(&format!("notice: {notice}"));
-            }
-            for failure in &refused {
-                output.note(&failure.to_string());
-            }
-            if refused.is_empty() {
-                let file = config.file.unwrap_or_default();
-                output.line(&format!("{} is right", file.display()))?;
-            }
+        let mut refused = Vec::new();
+        if let Err(failure) = with_sandbox(&config, interrupt, async |_| Ok(())).await {
+            refused.push(("sandbox".to_owned(), failure));
         }
-        Ok(match refused.is_empty() {
-            true => Exit::Done,
-            false => Exit::Configuration,
-        })
+        let tried = config.clone();
+        let load = tokio::task::spawn_blocking(move || self.refused_components(&tried));
+        let loaded = interrupt.or(load).await?;
+        refused.extend(loaded.map_err(|error| Failure::new(Exit::Host, error))??);
+        show(&config, &refused, output)
     }
 
     fn load(&self) -> Result<Config, ConfigError> {
@@ -119,29 +94,58 @@ impl CheckArguments {
         }
     }
 
-    /// What only trying tells: the workspace and the components.
-    fn refused(&self, config: &Config) -> Result<Vec<Failure>, Failure> {
-        let mut refused = Vec::new();
-        if let Some(workspace) = &config.sandbox.workspace
-            && !workspace.is_dir()
-        {
-            let message = format!(
-                "the workspace {} is not there, or not a directory",
-                workspace.display()
-            );
-            refused.push(Failure::new(Exit::NotOpened, message));
-        }
+    fn refused_components(&self, config: &Config) -> Result<Vec<Refused>, Failure> {
         if config.tools.is_empty() {
-            return Ok(refused);
+            return Ok(Vec::new());
         }
         let host = self.engine.start(config)?;
-        for name in config.tools.keys() {
-            let loaded =
-                Component::named(config, name).and_then(|component| component.load(&host, config));
-            refused.extend(loaded.err());
-        }
-        Ok(refused)
+        let refused = config.tools.keys().filter_map(|name| {
+            let component = Component::named(config, name);
+            let loaded = component.and_then(|component| component.load(&host, config));
+            Some((format!("tools.{name}"), loaded.err()?))
+        });
+        Ok(refused.collect())
     }
+}
+
+fn show(config: &Config, refused: &[Refused], output: Output) -> Result<Exit, Failure> {
+    let file = config.file.as_deref();
+    if output.is_json() {
+        let problem = |(key, failure): &Refused| {
+            json!({
+                "key": key,
+                "position": null,
+                "message": failure.messages().join(": "),
+                "nearest": null,
+            })
+        };
+        let problems = refused.iter().map(problem).collect();
+        output.value(&report(file, problems, &config.notices))?;
+    } else {
+        for notice in &config.notices {
+            output.note(&format!("notice: {notice}"));
+        }
+        for (_, failure) in refused {
+            output.note(&failure.to_string());
+        }
+        if refused.is_empty() {
+            let file = file.unwrap_or(Path::new(FILE_NAME));
+            output.line(&format!("{} is right", file.display()))?;
+        }
+    }
+    Ok(match refused.is_empty() {
+        true => Exit::Done,
+        false => Exit::Configuration,
+    })
+}
+
+fn report(file: Option<&Path>, problems: Vec<Value>, notices: &[Notice]) -> Value {
+    json!({
+        "file": file,
+        "ok": problems.is_empty(),
+        "problems": problems,
+        "notices": notices.iter().map(notice).collect::<Vec<_>>(),
+    })
 }
 
 fn position(position: Option<Position>) -> Value {

@@ -1,9 +1,6 @@
 //! The functions that look.
 
-use belljar::{
-    QueryOptions, Sandbox, ScopeOptions,
-    files::{Content, Syntax},
-};
+use belljar::{ErrorKind, QueryOptions, Sandbox, ScopeOptions, Version, files::Syntax};
 use clap::Args;
 
 use super::show;
@@ -22,46 +19,51 @@ pub(super) struct Read {
 }
 
 impl Read {
-    /// Reads any size: in parts of what one call may give, all of one version.
     pub(super) async fn run(self, sandbox: &Sandbox, output: Output) -> Result<(), Failure> {
-        if self.offset.is_none() && self.length.is_none() && output.is_json() {
-            let content = sandbox.read(&self.path).await?;
-            return output.value(&content);
-        }
-        let most = sandbox.describe().limits.file_bytes;
-        let mut offset = self.offset.unwrap_or(0);
-        let mut left = self.length.unwrap_or(u64::MAX);
+        let range = match (self.offset, self.length) {
+            (None, None) => match sandbox.read(&self.path).await {
+                Ok(content) if output.is_json() => return output.value(&content),
+                Ok(content) => return output.bytes(&content.bytes),
+                // A file of any size can be printed, and not held as one JSON value.
+                Err(error) if error.kind == ErrorKind::TooLarge && !output.is_json() => {
+                    (0, u64::MAX)
+                }
+                Err(error) => return Err(error.into()),
+            },
+            (offset, length) => (offset.unwrap_or(0), length.unwrap_or(u64::MAX)),
+        };
         if output.is_json() {
-            return output.value(
-                &sandbox
-                    .read_range(&self.path, offset, left.min(most))
-                    .await?,
-            );
+            let most = sandbox.describe().limits.file_bytes;
+            let chunk = sandbox.read_range(&self.path, range.0, range.1.min(most));
+            return output.value(&chunk.await?);
         }
-        let mut before: Option<Content> = None;
+        self.parts(range, sandbox, output).await
+    }
+
+    /// Prints a range in parts of what one call may give, all of one version.
+    async fn parts(
+        &self,
+        (mut offset, mut left): (u64, u64),
+        sandbox: &Sandbox,
+        output: Output,
+    ) -> Result<(), Failure> {
+        let most = sandbox.describe().limits.file_bytes;
+        let mut version: Option<Version> = None;
         while left > 0 {
             let asked = left.min(most);
             let chunk = sandbox.read_range(&self.path, offset, asked).await?;
-            if before
-                .as_ref()
-                .is_some_and(|before| before.version != chunk.version)
-            {
-                return Err(Failure::new(
-                    Exit::Failed,
-                    format!("{} changed while it was read", self.path),
-                ));
+            if version.is_some_and(|version| version != chunk.version) {
+                let message = format!("{} changed while it was read", self.path);
+                return Err(Failure::new(Exit::Failed, message));
             }
-            let read = chunk.bytes.len() as u64;
             output.bytes(&chunk.bytes)?;
+            let read = chunk.bytes.len() as u64;
             if read < asked {
                 break;
             }
             offset = offset.saturating_add(read);
             left -= read;
-            before = Some(Content {
-                bytes: Vec::new(),
-                version: chunk.version,
-            });
+            version = Some(chunk.version);
         }
         Ok(())
     }
