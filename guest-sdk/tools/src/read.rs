@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use belljar_guest::{Error, ErrorKind, ToolError, files, tool};
+use belljar_guest::{Error, ErrorKind, Operation, ToolError, files, session, tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -51,6 +51,7 @@ pub(crate) fn read(args: Read) -> Result<String, ToolError> {
                 return Err(ToolError::of(ErrorKind::NotUtf8, message));
             }
             page.take(&content.bytes);
+            page.complete = true;
         }
         Err(error) if error.kind == ErrorKind::TooLarge => in_ranges(&args.path, &mut page)?,
         Err(error) => return Err(advise(error)),
@@ -60,19 +61,21 @@ pub(crate) fn read(args: Read) -> Result<String, ToolError> {
 
 /// Reads a file that is too large for one read, until the page is full.
 fn in_ranges(path: &str, page: &mut Page) -> Result<(), ToolError> {
+    let most = session::describe().limits.file_bytes.min(RANGE_BYTES);
     let mut offset = 0;
     let mut version = None;
     while !page.full() {
-        let chunk = files::read_range(path, offset, RANGE_BYTES).map_err(advise)?;
+        let chunk = files::read_range(path, offset, most).map_err(advise)?;
         if version.get_or_insert_with(|| chunk.version.clone()) != &chunk.version {
             let error = Error::new(
                 ErrorKind::Stale,
-                belljar_guest::Operation::ReadRange,
+                Operation::ReadRange,
                 "the file changed while it was read",
             );
             return Err(advise(error.at(path)));
         }
         if chunk.bytes.is_empty() {
+            page.complete = true;
             break;
         }
         offset += chunk.bytes.len() as u64;
@@ -88,8 +91,10 @@ struct Page {
     text: String,
     /// Lines shown.
     shown: u64,
-    /// Lines that were seen whole.
+    /// Lines that were seen.
     seen: u64,
+    /// The file's end was seen.
+    complete: bool,
     /// The beginning of a line whose end has not come.
     open: Vec<u8>,
     /// Bytes of the open line that were not kept.
@@ -109,6 +114,7 @@ impl Page {
             text: String::new(),
             shown: 0,
             seen: 0,
+            complete: false,
             open: Vec::new(),
             dropped: 0,
             crlf: 0,
@@ -169,7 +175,8 @@ impl Page {
     }
 
     fn finish(mut self, path: &str) -> Result<String, ToolError> {
-        if !self.open.is_empty() {
+        // Of a file that was not seen to its end, the open line is not a line yet.
+        if self.complete && !self.open.is_empty() {
             self.line();
         }
         if self.seen == 0 {
@@ -182,10 +189,14 @@ impl Page {
         }
         let mut notes = Vec::new();
         let last = self.first + self.shown - 1;
-        if last < self.seen || self.first > 1 {
-            let mut note = format!("lines {}-{last} of {}", self.first, self.seen);
-            if last < self.seen {
-                let _ = write!(note, " or more; go on with start_line {}", last + 1);
+        let more = last < self.seen || !self.complete;
+        if more || self.first > 1 {
+            let mut note = format!("lines {}-{last}", self.first);
+            if self.complete {
+                let _ = write!(note, " of {}", self.seen);
+            }
+            if more {
+                let _ = write!(note, "; go on with start_line {}", last + 1);
             }
             notes.push(note);
         }
@@ -237,7 +248,7 @@ mod tests {
     fn a_part_says_where_to_go_on() {
         assert_eq!(
             page(b"a\nb\nc\nd\n", 2, 2).unwrap(),
-            "2\tb\n3\tc\n[lines 2-3 of 4 or more; go on with start_line 4]"
+            "2\tb\n3\tc\n[lines 2-3 of 4; go on with start_line 4]"
         );
         assert_eq!(page(b"a\nb\n", 2, 2).unwrap(), "2\tb\n[lines 2-2 of 2]");
         let past = page(b"a\n", 2, 1).unwrap_err();
@@ -264,18 +275,18 @@ mod tests {
     fn a_file_over_the_limit_is_read_in_ranges() {
         let line = format!("{}\n", "x".repeat(99));
         let memory = MemorySandbox::new()
-            .limits(|limits| limits.file_bytes = RANGE_BYTES)
-            .file("big", line.repeat(20_000));
+            .limits(|limits| limits.file_bytes = 10_000)
+            .file("big", line.repeat(2000));
         let args = Read {
             path: "big".into(),
-            start_line: Some(15_000),
+            start_line: Some(1500),
             lines: Some(1),
         };
         let text = with_sandbox(&memory, || read(args)).unwrap();
         assert!(
-            text.starts_with(&format!("15000\t{}", &line[..99])),
+            text.starts_with(&format!("1500\t{}", &line[..99])),
             "{text}"
         );
-        assert!(text.contains("go on with start_line 15001"));
+        assert!(text.contains("go on with start_line 1501"));
     }
 }
