@@ -66,17 +66,40 @@ pub struct Options {
 
 /// Starts, watches and ends the processes of one session.
 ///
-/// ```no_run
-/// use belljar_contract::{Context, session::Limits};
-/// use belljar_workspace::processes::{Options, Supervisor};
+/// ```
+/// use belljar_contract::{
+///     Context, GuestPath, Launch, Request, Response,
+///     processes::{Command, Outcome},
+///     session::Limits,
+/// };
+/// use belljar_workspace::{
+///     files::Workspace,
+///     processes::{Options, Supervisor},
+/// };
 ///
+/// let directory = tempfile::tempdir()?;
+/// let limits = Limits::default();
+/// let files = Workspace::open_ambient(directory.path(), &limits)?;
 /// let supervisor = Supervisor::new(Options {
-///     root: "/workspace".into(),
-///     limits: Limits::default(),
+///     root: directory.path().display().to_string(),
+///     limits,
 ///     owns_all_children: false,
 /// });
-/// // Requests go through `Engine::call`.
+/// let launch = Launch {
+///     command: Command::Shell("exit 3".into()),
+///     directory: GuestPath::root(),
+///     environment: vec![],
+///     stdin: vec![],
+///     user: None,
+///     timeout: Some(limits.timeout_default),
+///     output_limit: limits.output_default,
+/// };
+/// match supervisor.call(&Context::new(), &files, Request::Run(launch))? {
+///     Response::Execution(execution) => assert_eq!(execution.outcome, Outcome::Exited(3)),
+///     other => unreachable!("a run is answered by {other:?}"),
+/// }
 /// supervisor.close();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Supervisor {
