@@ -25,51 +25,46 @@ impl Component {
     /// is the component of a table gets what the table grants, so that its policy cannot
     /// be got around by spelling.
     pub(crate) fn named(config: &Config, name: &str) -> Result<Self, Failure> {
-        if let Some(tool) = config.tools.get(name) {
-            return Self::of_table(name, tool);
+        for component in Self::configured(config)? {
+            if component.name == name {
+                return Ok(component);
+            }
         }
         let path = ambient::current_folder()?.join(name);
         let real =
             std::fs::canonicalize(&path).map_err(|source| missing(config, name, &path, source))?;
-        let is_component = |tool: &ToolConfig| {
-            let component = tool.component.as_ref().map(std::fs::canonicalize);
-            component
-                .and_then(Result::ok)
-                .is_some_and(|component| component == real)
-        };
-        let granted = config
-            .tools
-            .values()
-            .find(|tool| is_component(tool))
-            .cloned();
+        let mut tables = Self::configured(config)?;
+        tables.retain(|table| std::fs::canonicalize(&table.path).is_ok_and(|path| path == real));
+        if tables.len() > 1 {
+            let names: Vec<String> = tables.into_iter().map(|table| table.name).collect();
+            let message = format!("{name} is the component of several tools");
+            return Err(Failure::usage(message).hint(format!("name one of {}", names.join(", "))));
+        }
         Ok(Self {
             name: name.to_owned(),
             path,
-            granted,
+            granted: tables.pop().and_then(|table| table.granted),
         })
     }
 
-    /// Every component of the configuration.
+    /// Every component of the configuration. A grant that fits none is refused, whatever is asked
+    /// for: it counts for nothing, and somebody believes that it does.
     pub(crate) fn configured(config: &Config) -> Result<Vec<Self>, Failure> {
-        let tables = config.tools.iter();
-        tables
-            .map(|(name, tool)| Self::of_table(name, tool))
-            .collect()
-    }
-
-    fn of_table(name: &str, tool: &ToolConfig) -> Result<Self, Failure> {
-        let path = tool.component.clone().ok_or_else(|| {
-            Failure::new(
-                crate::exit_code::Exit::Configuration,
-                format!("[tools.{name}] names no component"),
-            )
-            .hint("set component = \"FILE.wasm\" in it")
-        })?;
-        Ok(Self {
-            name: name.to_owned(),
-            path,
-            granted: Some(tool.clone()),
-        })
+        let component = |(name, tool): (&String, &ToolConfig)| {
+            Some(Self {
+                name: name.clone(),
+                path: tool.component.clone()?,
+                granted: Some(tool.clone()),
+            })
+        };
+        let components: Vec<Self> = config.tools.iter().filter_map(component).collect();
+        let names = components.iter().map(|component| component.name.as_str());
+        match config.check_tools(names) {
+            Ok(()) => Ok(components),
+            Err(error) => {
+                Err(Failure::from(error).hint("name its file: component = \"FILE.wasm\""))
+            }
+        }
     }
 
     /// Loads it with what is granted to it. A file without a table may do all that the sandbox

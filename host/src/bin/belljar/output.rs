@@ -96,11 +96,13 @@ impl Output {
 
     fn write(self, parts: &[&[u8]]) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
-        for part in parts {
-            stdout.write_all(part)?;
-        }
-        stdout.flush()?;
-        Ok(())
+        let mut write = || {
+            for part in parts {
+                stdout.write_all(part)?;
+            }
+            stdout.flush()
+        };
+        write().map_err(|error| Failure::from(error).during("cannot write standard output"))
     }
 }
 
