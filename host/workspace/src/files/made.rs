@@ -37,7 +37,8 @@ impl MadeDirectories {
             self.names.push(name.to_vec());
         } else if !self.names.is_empty() {
             // Somebody works in what we have made: it is no longer ours alone.
-            *self = Self::default();
+            self.parent = None;
+            self.names.clear();
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         if new {

@@ -233,6 +233,8 @@ impl Workspace {
 }
 
 #[cfg(test)]
-mod core_tests;
+mod change_tests;
+#[cfg(test)]
+mod confinement_tests;
 #[cfg(test)]
 mod walk_tests;
