@@ -4,9 +4,11 @@ use std::sync::LazyLock;
 
 use crate::case::Case;
 
+mod atomicity;
 mod cancellation;
 mod directories;
 mod escapes;
+mod escapes_by_race;
 mod field_cases;
 mod files_append;
 mod files_move;
@@ -14,15 +16,21 @@ mod files_read;
 mod files_replace;
 mod files_write;
 mod glob;
+mod glob_scope;
 mod limits;
 mod links;
+mod links_changed;
 mod paths;
+mod permissions;
 mod processes_end;
+mod processes_environment;
 mod processes_run;
 mod processes_started;
 mod processes_started_end;
+mod processes_started_streams;
 mod processes_streams;
 mod search;
+mod search_lines;
 mod session;
 mod special;
 mod versions;
@@ -35,18 +43,26 @@ const TOPICS: &[&[Case]] = &[
     files_append::CASES,
     files_replace::CASES,
     versions::CASES,
+    atomicity::CASES,
     directories::CASES,
     files_move::CASES,
     paths::CASES,
     links::CASES,
+    links_changed::CASES,
     escapes::CASES,
+    escapes_by_race::CASES,
     special::CASES,
+    permissions::CASES,
     glob::CASES,
+    glob_scope::CASES,
     search::CASES,
+    search_lines::CASES,
     processes_run::CASES,
+    processes_environment::CASES,
     processes_streams::CASES,
     processes_end::CASES,
     processes_started::CASES,
+    processes_started_streams::CASES,
     processes_started_end::CASES,
     workspace::CASES,
     session::CASES,
