@@ -9,7 +9,10 @@ use belljar_contract::{
 
 use crate::layers::derived::Derived;
 
-use super::state::{GuardState, Known, Much};
+use super::{
+    leave::Leave,
+    state::{GuardState, Much},
+};
 
 /// What an agent is told.
 const INSTRUCTIONS: &str = "A file that exists must have been read before it is changed.";
@@ -30,16 +33,6 @@ pub struct Guard {
     pub(super) below: Arc<dyn Backend>,
     pub(super) seen: Arc<GuardState>,
     described: Derived,
-}
-
-/// How a change may go on.
-pub(super) struct Leave {
-    /// What the backend is told to expect.
-    pub(super) expected: Expected,
-    /// How much of the file is known before the change.
-    much: Much,
-    /// Whether the guard chose what to expect, and so explains it when it is not met.
-    ours: bool,
 }
 
 #[async_trait]
@@ -224,88 +217,6 @@ impl Guard {
         Ok(answer)
     }
 
-    /// Leave to change a file as it is now, if this has been read, or to make it if it is not there.
-    pub(super) async fn leave_now(
-        &self,
-        context: &Context,
-        operation: Operation,
-        path: &GuestPath,
-        need: Much,
-    ) -> Result<Leave> {
-        let version = match self.version(context, operation, path).await {
-            Ok(version) => version,
-            Err(error) if error.kind == ErrorKind::NotFound && operation != Operation::Replace => {
-                return Ok(Leave {
-                    expected: Expected::Absent,
-                    much: Much::Whole,
-                    ours: true,
-                });
-            }
-            Err(error) => return Err(error),
-        };
-        self.leave_for(context, operation, path, version, need)
-            .await
-    }
-
-    /// Leave to change a file in this version, if it has been read.
-    pub(super) async fn leave_for(
-        &self,
-        context: &Context,
-        operation: Operation,
-        path: &GuestPath,
-        version: Version,
-        need: Much,
-    ) -> Result<Leave> {
-        let leave = |much, version| Leave {
-            expected: Expected::Version(version),
-            much,
-            ours: true,
-        };
-        let known = self.seen.known(path.as_str());
-        let here = known
-            .as_ref()
-            .filter(|known| known.version.as_ref() == Some(&version));
-        if let Some(known) = here.filter(|known| known.much >= need) {
-            return Ok(leave(known.much, version));
-        }
-        let same = self.seen.same(&version, path.as_str());
-        if same.iter().any(|(_, much)| *much >= need) {
-            let real = self.resolve(context, operation, path).await?;
-            for (other, much) in same.into_iter().filter(|(_, much)| *much >= need) {
-                if other == real.as_str() || self.leads(context, operation, &other, &real).await? {
-                    return Ok(leave(much, version));
-                }
-            }
-        }
-        let why = match (here, known.is_some()) {
-            (Some(_), _) => "only a part of it has been read; read the whole file first",
-            (None, true) => CHANGED,
-            (None, false) => "it exists, and has not been read in this version; read it first",
-        };
-        Err(stale(operation, path, why))
-    }
-
-    /// Whether a path that was read leads to this one.
-    async fn leads(
-        &self,
-        context: &Context,
-        operation: Operation,
-        other: &str,
-        real: &GuestPath,
-    ) -> Result<bool> {
-        let Ok(other) = GuestPath::try_from(other.to_owned()) else {
-            return Ok(false);
-        };
-        match self.resolve(context, operation, &other).await {
-            Ok(other) => Ok(other.as_str() == real.as_str()),
-            // Whatever became of it, it is not this file now.
-            Err(_) => {
-                context.check().map_err(|stop| stop.during(operation))?;
-                Ok(false)
-            }
-        }
-    }
-
     /// Says what it means that the guard's expectation was not met.
     async fn explain(&self, context: &Context, error: Error, path: &GuestPath) -> Error {
         let operation = error.operation;
@@ -355,20 +266,7 @@ impl Guard {
     }
 }
 
-impl Leave {
-    fn known(known: Known) -> Self {
-        let ours = known.version.is_some();
-        Self {
-            // Where only lines of it were found no version is known; what is replaced is
-            // checked by its own text, and what is appended takes nothing away.
-            expected: known.version.map_or(Expected::Any, Expected::Version),
-            much: known.much,
-            ours,
-        }
-    }
-}
-
-const CHANGED: &str = "it has changed since it was read; read it again";
+pub(super) const CHANGED: &str = "it has changed since it was read; read it again";
 
 pub(super) fn stale(operation: Operation, path: &GuestPath, why: &str) -> Error {
     Error::new(ErrorKind::Stale, operation, why).at(path.to_string())

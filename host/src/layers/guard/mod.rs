@@ -13,6 +13,7 @@
 //! not there need no reading.
 
 mod backend;
+mod leave;
 mod ranges;
 mod rename;
 mod state;
