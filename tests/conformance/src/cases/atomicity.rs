@@ -5,11 +5,11 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use belljar_contract::{ErrorKind, Expected, MAX_VERSION_BYTES, Version, files::ReplaceOptions};
+use belljar_contract::{ErrorKind, Expected, Version, files::ReplaceOptions};
 
 use crate::{
-    case::{Case, FILES, LINKS, Verdict, case},
-    check::{Failure, eq, expect_kind, that},
+    case::{Case, FILES, Verdict, case},
+    check::{Failure, eq, that},
     fixture::Fixture,
 };
 

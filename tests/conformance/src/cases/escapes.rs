@@ -3,7 +3,7 @@
 use belljar_contract::{ErrorKind, Expected, QueryOptions, ScopeOptions, files::WriteOptions};
 
 use crate::{
-    case::{Case, FILES, LINKS, LINKS_BY_HOST, RUN_FILES, RUN_LINKS, Verdict, case},
+    case::{Case, FILES, LINKS, RUN_FILES, RUN_LINKS, Verdict, case},
     check::{Failure, eq, expect_kind, same_bytes, that},
     fixture::Fixture,
     fixture_files::{all, below, is},

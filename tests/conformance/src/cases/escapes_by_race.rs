@@ -1,15 +1,12 @@
 //! Ways out of the workspace by a link that changes while it is used.
 
 use super::escapes::unharmed;
-use belljar_contract::{ErrorKind, Expected, QueryOptions, ScopeOptions, files::WriteOptions};
+use belljar_contract::{ErrorKind, Expected};
 
 use crate::{
-    case::{Case, FILES, LINKS, LINKS_BY_HOST, RUN_FILES, RUN_LINKS, Verdict, case},
-    check::{Failure, eq, expect_kind, same_bytes, that},
+    case::{Case, LINKS_BY_HOST, Verdict, case},
+    check::{same_bytes, that},
     fixture::Fixture,
-    fixture_files::{all, below, is},
-    fixture_processes::argv,
-    outside::SECRET,
 };
 
 pub(super) const CASES: &[Case] = &[

@@ -1,12 +1,12 @@
 //! `glob`: the dialect, what counts, order and limit.
 
-use belljar_contract::{ErrorKind, ScopeOptions, files::EntryKind};
+use belljar_contract::ErrorKind;
 
 use crate::{
     case::{Case, FILES, Verdict, case},
     check::{eq, expect_kind, that},
     fixture::Fixture,
-    fixture_files::{all, at_most, below},
+    fixture_files::below,
 };
 
 pub(super) const CASES: &[Case] = &[

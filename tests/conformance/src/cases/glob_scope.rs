@@ -5,7 +5,7 @@ use belljar_contract::{ErrorKind, ScopeOptions, files::EntryKind};
 
 use crate::{
     case::{Case, FILES, Verdict, case},
-    check::{eq, expect_kind, that},
+    check::{eq, expect_kind},
     fixture::Fixture,
     fixture_files::{all, at_most, below},
 };

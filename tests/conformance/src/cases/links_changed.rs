@@ -3,10 +3,9 @@
 use belljar_contract::{ErrorKind, Expected, files::EntryKind};
 
 use crate::{
-    case::{Case, LINKS, ROOT_LINKS, Verdict, case},
-    check::{eq, expect_kind, that},
+    case::{Case, LINKS, Verdict, case},
+    check::{eq, expect_kind},
     fixture::Fixture,
-    fixture_files::below,
 };
 
 pub(super) const CASES: &[Case] = &[

@@ -1,16 +1,13 @@
 //! Mode bits: what survives, and what the system does not permit.
 
 use super::special::word;
-use belljar_contract::{
-    ErrorKind, Expected,
-    files::{EntryKind, Name, WriteOptions},
-};
+use belljar_contract::{ErrorKind, Expected, files::WriteOptions};
 
 use crate::{
-    case::{CHMOD, Case, LINKS, RAW_NAMES, SPECIAL, Verdict, case},
-    check::{Failure, eq, expect_kind, that},
+    case::{CHMOD, Case, Verdict, case},
+    check::{Failure, eq, expect_kind},
     fixture::Fixture,
-    fixture_files::{all, below},
+    fixture_files::all,
 };
 
 pub(super) const CASES: &[Case] = &[

@@ -1,7 +1,7 @@
 //! What a program finds: its environment, its directory, its PATH.
 
 use super::processes_run::executable;
-use belljar_contract::{ErrorKind, Expected, RunOptions, files::WriteOptions, processes::Outcome};
+use belljar_contract::{ErrorKind, RunOptions, processes::Outcome};
 
 use super::files_write::ODD_NAMES;
 use crate::{

@@ -5,7 +5,7 @@ use belljar_contract::{ErrorKind, Expected, RunOptions, files::WriteOptions, pro
 use super::files_write::ODD_NAMES;
 use crate::{
     case::{Case, RUN, RUN_FILES, Verdict, case},
-    check::{Failure, eq, expect_kind, same_bytes, that},
+    check::{eq, expect_kind, same_bytes, that},
     fixture::Fixture,
     fixture_processes::{argv, kept, shell},
 };

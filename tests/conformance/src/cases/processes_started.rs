@@ -7,12 +7,11 @@ use belljar_contract::{
     processes::{Outcome, OutputStream, ProcessId},
 };
 
-use super::files_read::pattern;
 use crate::{
     case::{Case, OWN_START, START, START_FILES, Verdict, case},
     check::{Failure, eq, expect_kind, same_bytes, that},
     fixture::Fixture,
-    fixture_processes::{argv, fed, shell},
+    fixture_processes::{argv, shell},
 };
 
 pub(super) const CASES: &[Case] = &[

@@ -1,19 +1,16 @@
 //! What goes into a started process and comes out of it.
 
 use super::processes_started::{LONG, OUT, SHORT};
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
-use belljar_contract::{
-    ErrorKind, RunOptions,
-    processes::{Outcome, OutputStream, ProcessId},
-};
+use belljar_contract::{ErrorKind, RunOptions, processes::Outcome};
 
 use super::files_read::pattern;
 use crate::{
-    case::{Case, OWN_START, START, START_FILES, Verdict, case},
-    check::{Failure, eq, expect_kind, same_bytes, that},
+    case::{Case, START, Verdict, case},
+    check::{eq, expect_kind, same_bytes, that},
     fixture::Fixture,
-    fixture_processes::{argv, fed, shell},
+    fixture_processes::{argv, fed},
 };
 
 pub(super) const CASES: &[Case] = &[

@@ -2,7 +2,7 @@
 
 use belljar_contract::{
     ErrorKind, QueryOptions, ScopeOptions,
-    files::{MAX_CONTEXT_LINES, MAX_LINE_BYTES, Syntax},
+    files::{MAX_CONTEXT_LINES, Syntax},
 };
 
 use crate::{

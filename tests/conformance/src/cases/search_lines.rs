@@ -2,15 +2,15 @@
 
 use super::search::literal_of;
 use belljar_contract::{
-    ErrorKind, QueryOptions, ScopeOptions,
-    files::{MAX_CONTEXT_LINES, MAX_LINE_BYTES, Syntax},
+    QueryOptions,
+    files::{MAX_CONTEXT_LINES, MAX_LINE_BYTES},
 };
 
 use crate::{
     case::{Case, FILES, Verdict, case},
-    check::{eq, expect_kind, that},
+    check::eq,
     fixture::Fixture,
-    fixture_files::{all, at_most, below},
+    fixture_files::below,
 };
 
 pub(super) const CASES: &[Case] = &[

@@ -2,14 +2,14 @@
 
 use belljar_contract::{
     ErrorKind, Expected,
-    files::{EntryKind, Name, WriteOptions},
+    files::{EntryKind, Name},
 };
 
 use crate::{
-    case::{CHMOD, Case, LINKS, RAW_NAMES, SPECIAL, Verdict, case},
+    case::{Case, LINKS, RAW_NAMES, SPECIAL, Verdict, case},
     check::{Failure, eq, expect_kind, that},
     fixture::Fixture,
-    fixture_files::{all, below},
+    fixture_files::below,
 };
 
 pub(super) const CASES: &[Case] = &[

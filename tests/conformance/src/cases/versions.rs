@@ -1,11 +1,6 @@
 //! Versions, what is expected, and changes at once.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
-
-use belljar_contract::{ErrorKind, Expected, MAX_VERSION_BYTES, Version, files::ReplaceOptions};
+use belljar_contract::{ErrorKind, Expected, MAX_VERSION_BYTES, Version};
 
 use crate::{
     case::{Case, FILES, LINKS, Verdict, case},
