@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     backends::{LocalOptions, OpenError, VirtualOptions},
-    config::{Backend, Config, ConfigError, ToolConfig, Wasi},
+    config::{Backend, Config, ConfigError, LocalConfig, ToolConfig, Wasi},
     host::{Host, HostOptions},
     runtime::{CallLimits, LoadError, WasiMode},
     sandbox::Sandbox,
@@ -70,11 +70,23 @@ impl Sandbox {
                 limits,
                 allow_host_processes: local.allow_host_processes,
                 owns_all_children: options.owns_all_children,
+                environment: variables(local),
             }
             .open_ambient(),
         };
         backend.map(Self::new)
     }
+}
+
+/// What a configuration adds to the environment of processes.
+fn variables(local: &LocalConfig) -> BTreeMap<String, String> {
+    let path = local
+        .path
+        .iter()
+        .map(|path| ("PATH".to_owned(), path.clone()));
+    let mut variables = local.environment.clone();
+    variables.extend(path);
+    variables
 }
 
 impl HostOptions {

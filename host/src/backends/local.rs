@@ -1,6 +1,6 @@
 //! `local`: a directory and the host's own processes. Nothing confines them; it is always an explicit choice.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use belljar_contract::{
     Backend,
@@ -14,7 +14,7 @@ use belljar_workspace::{
 use super::{OpenError, in_process::InProcessBackend, virtual_::Place};
 
 /// How the `local` backend is opened.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LocalOptions {
     /// The workspace; none: a temporary one, which goes with the session.
     pub workspace: Option<PathBuf>,
@@ -25,6 +25,8 @@ pub struct LocalOptions {
     /// Whether this program starts no child processes but through Belljar; then also a process that hides
     /// from its supervisor is found and ended.
     pub owns_all_children: bool,
+    /// More variables for every process; they replace the documented defaults, PATH too.
+    pub environment: BTreeMap<String, String>,
     /// The numbers in force.
     pub limits: Limits,
 }
@@ -36,8 +38,23 @@ impl Default for LocalOptions {
             writable: true,
             allow_host_processes: false,
             owns_all_children: false,
+            environment: BTreeMap::new(),
             limits: Limits::default(),
         }
+    }
+}
+
+impl fmt::Debug for LocalOptions {
+    /// Leaves out the variables' values: they may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalOptions")
+            .field("workspace", &self.workspace)
+            .field("writable", &self.writable)
+            .field("allow_host_processes", &self.allow_host_processes)
+            .field("owns_all_children", &self.owns_all_children)
+            .field("environment", &self.environment.keys())
+            .field("limits", &self.limits)
+            .finish()
     }
 }
 
@@ -55,8 +72,11 @@ impl LocalOptions {
         }
         let place = Place::open_ambient(self.workspace, self.writable, &self.limits)?;
         // The tool and its processes see one path: the real one.
-        let canonical = std::fs::canonicalize(&place.path)
-            .map_err(|source| OpenError::Workspace { path: place.path.clone(), source })?;
+        let canonical =
+            std::fs::canonicalize(&place.path).map_err(|source| OpenError::Workspace {
+                path: place.path.clone(),
+                source,
+            })?;
         let root = canonical
             .into_os_string()
             .into_string()
@@ -65,12 +85,17 @@ impl LocalOptions {
             root: root.clone(),
             limits: self.limits,
             owns_all_children: self.owns_all_children,
-        });
+        })
+        .with_variables(self.environment);
         let can = [Capability::Run, Capability::Start];
         let mut description = place.describe("local", root, self.writable, self.limits, &can);
         description.hardening_gaps = gaps(self.owns_all_children);
         let engine = Engine::new(place.files, Some(supervisor));
-        Ok(Arc::new(InProcessBackend::new(engine, description, place.temporary)))
+        Ok(Arc::new(InProcessBackend::new(
+            engine,
+            description,
+            place.temporary,
+        )))
     }
 }
 
@@ -80,7 +105,10 @@ fn gaps(owns_all_children: bool) -> Vec<String> {
         "processes outlive a host that is killed with SIGKILL".to_owned(),
     ];
     if !owns_all_children {
-        gaps.push("a process that leaves its group and clears its environment can outlive its call".to_owned());
+        gaps.push(
+            "a process that leaves its group and clears its environment can outlive its call"
+                .to_owned(),
+        );
     }
     gaps
 }

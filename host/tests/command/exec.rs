@@ -99,3 +99,18 @@ fn as_json_the_outcome_is_told_from_a_code() {
     assert_eq!(execution["outcome"], "timed-out");
     assert_eq!(output.status.code(), Some(124));
 }
+
+#[test]
+fn a_configured_environment_reaches_every_process_and_no_message() {
+    let folder = Folder::new();
+    let file = folder.path().join("local.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let more = "path = \"/usr/bin:/bin\"\n[sandbox.local.environment]\nTOKEN = \"s3cret\"\n";
+    std::fs::write(&file, text + more).unwrap();
+    let print = ["sh", "-c", "echo \"$TOKEN $PATH $LANG\""];
+    let output = exec(&folder, &["-vv"], &print, b"");
+    assert_eq!(output.stdout, b"s3cret /usr/bin:/bin C.UTF-8\n");
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("s3cret"));
+    let failed = exec(&folder, &["-vv"], &["no-such-program"], b"");
+    assert!(!String::from_utf8(failed.stderr).unwrap().contains("s3cret"));
+}

@@ -14,10 +14,7 @@ use belljar_contract::{
     session::CommandInfo,
 };
 
-use super::{
-    Supervisor, environment::DEFAULT_PATH, failure::Failure, program, slots::Counted,
-    supervise::LIMIT_GRACE,
-};
+use super::{Supervisor, failure::Failure, program, slots::Counted, supervise::LIMIT_GRACE};
 use crate::files::Workspace;
 
 /// How long one command has to say its version.
@@ -30,7 +27,7 @@ const AT_ONCE: usize = 4;
 const OUTPUT_BYTES: u64 = 4096;
 const SHOWN: usize = 200;
 
-/// Looks commands up in the default PATH and asks each for its version.
+/// Looks commands up in the processes' PATH and asks each for its version.
 pub(super) fn find_commands(
     supervisor: &Supervisor,
     context: &Context,
@@ -42,10 +39,11 @@ pub(super) fn find_commands(
     let root = files
         .open_directory(Operation::FindCommands, &GuestPath::root())
         .map_err(|error| Failure::Files(Box::new(error)))?;
+    let path = supervisor.variables.path();
     let found: Vec<CommandInfo> = names
         .into_iter()
         .map(|name| CommandInfo {
-            path: program::find(&name, DEFAULT_PATH, root.as_fd()).ok(),
+            path: program::find(&name, path, root.as_fd()).ok(),
             name,
             version: None,
         })

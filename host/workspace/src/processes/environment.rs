@@ -1,12 +1,29 @@
 //! The environment of a process: nothing inherited, a few defaults, what the call names, and the marker.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use super::marker;
 
 /// Where programs are looked for when a call does not say.
-pub(super) const DEFAULT_PATH: &str =
-    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// What an operator adds to every process's environment.
+#[derive(Clone, Default)]
+pub(super) struct Variables(pub(super) BTreeMap<String, String>);
+
+impl Variables {
+    /// Where programs are looked for when a call does not say.
+    pub(super) fn path(&self) -> &str {
+        self.0.get("PATH").map_or(DEFAULT_PATH, String::as_str)
+    }
+}
+
+impl fmt::Debug for Variables {
+    /// Leaves out the values: they may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
 
 /// The variables of a process that works in `directory`, a path below `root`.
 ///

@@ -28,7 +28,7 @@ mod supervise;
 mod table;
 mod wake;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use belljar_contract::{
     Context, KILL_GRACE, Launch, Operation, Request, Response, Result,
@@ -37,6 +37,7 @@ use belljar_contract::{
 };
 
 use self::{
+    environment::Variables,
     exchange::{Exchange, Sink},
     failure::Failure,
     head_and_tail::HeadAndTail,
@@ -104,6 +105,8 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Supervisor {
     options: Options,
+    /// Variables of every process, by name.
+    variables: Variables,
     platform: Arc<Platform>,
     slots: Arc<Slots>,
     table: Table,
@@ -121,8 +124,17 @@ impl Supervisor {
             platform: Arc::new(Platform::open(options.owns_all_children)),
             slots: Slots::new(options.limits.processes),
             table: Table::default(),
+            variables: Variables::default(),
             options,
         }
+    }
+
+    /// The same supervisor with more variables for every process: they replace the documented
+    /// defaults of the same names, and a call's own replace them.
+    #[must_use]
+    pub fn with_variables(mut self, variables: BTreeMap<String, String>) -> Self {
+        self.variables = Variables(variables);
+        self
     }
 
     /// What is weaker on this system than the contract says, for the session's hardening gaps.
@@ -216,6 +228,7 @@ impl Supervisor {
         counted: Counted,
         cancel_grace: Duration,
     ) -> Result<Execution, Failure> {
+        self.add_variables(&mut asked);
         let slot = self.slots.enter(counted)?;
         let (launched, mut input) = launch(
             &self.platform,
@@ -250,6 +263,11 @@ impl Supervisor {
         })
     }
 
+    /// Puts the supervisor's variables before those of the call: of two of one name the last counts.
+    fn add_variables(&self, asked: &mut Launch) {
+        asked.environment.splice(0..0, self.variables.0.clone());
+    }
+
     /// Starts a program, and a thread that supervises it.
     fn start(
         &self,
@@ -258,6 +276,7 @@ impl Supervisor {
         operation: Operation,
         mut asked: Launch,
     ) -> Result<ProcessId, Failure> {
+        self.add_variables(&mut asked);
         let slot = self.slots.enter(Counted::Yes)?;
         let (launched, mut input) = launch(
             &self.platform,

@@ -47,10 +47,16 @@ impl Arguments {
             .hint("pass --writable, or set writable = true in [sandbox]"));
         }
         // Opened in any case: what is wrong with the configuration is said once, not by each case.
-        let shared = sandbox::open(&config)?.within(interrupt.context().clone());
-        let factory: Arc<dyn Factory> = match &config.sandbox.workspace {
-            Some(_) => Arc::new(Shared::new((*shared).clone())),
-            None => Arc::new(Temporary(config)),
+        let sandbox = sandbox::open(&config)?.within(interrupt.context().clone());
+        let factory: Arc<dyn Factory> = if config.sandbox.workspace.is_some() {
+            Arc::new(Shared::new((*sandbox).clone()))
+        } else {
+            sandbox.close().await?;
+            Arc::new(Temporary {
+                config,
+                // A supervisor that owns all children would take those of a case beside it.
+                alone: self.jobs.get() == 1,
+            })
         };
         let options = Options {
             filter: self.filter,
@@ -60,7 +66,8 @@ impl Arguments {
         let suite =
             tokio::task::spawn_blocking(move || belljar_conformance::run(&factory, &options));
         let report = interrupt.or(suite).await;
-        let closed = shared.close().await;
+        // A second time it does nothing.
+        let closed = sandbox.close().await;
         let report = report?.map_err(|error| Failure::new(Exit::Host, error))?;
         closed?;
         match output.is_json() {
@@ -75,7 +82,10 @@ impl Arguments {
 }
 
 /// Opens a sandbox in a temporary workspace for each case, and the host's own way to it.
-struct Temporary(Config);
+struct Temporary {
+    config: Config,
+    alone: bool,
+}
 
 #[async_trait]
 impl Factory for Temporary {
@@ -87,10 +97,10 @@ impl Factory for Temporary {
             folder.map_err(|error| CaseFailure::wrong(format!("no temporary folder: {error}")))
         };
         let (workspace, outside): (TempDir, TempDir) = (folder()?, folder()?);
-        let mut config = self.0.clone();
+        let mut config = self.config.clone();
         config.sandbox.workspace = Some(workspace.path().to_owned());
         let options = OpenOptions {
-            owns_all_children: true,
+            owns_all_children: self.alone,
         };
         let sandbox = Sandbox::open_ambient(&config, options)
             .map_err(|error| CaseFailure::wrong(format!("the sandbox does not open: {error}")))?;
