@@ -1,5 +1,7 @@
 //! `belljar tools`: what a sandbox is offered.
 
+use std::path::Path;
+
 use belljar::{Capability, Sandbox, Tool, ToolDescription};
 use clap::Args;
 use serde_json::{Value, json};
@@ -125,7 +127,10 @@ fn show(
 
 fn line(listed: &Listed, backend: &str) -> String {
     let summary = listed.tool.description.lines().next().unwrap_or_default();
-    let name = format!("{}.{}", listed.component, listed.tool.name);
+    // A table's name has no dot, and a file is known without its folder.
+    let component = Path::new(&listed.component).file_stem();
+    let component = component.map_or_else(Default::default, |stem| stem.to_string_lossy());
+    let name = format!("{component}.{}", listed.tool.name);
     if listed.missing.is_empty() {
         return format!("{name:24}  {summary}");
     }
