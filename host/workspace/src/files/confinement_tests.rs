@@ -1,9 +1,9 @@
 //! Confinement that cannot be seen through the contract: races, and both ways of resolving.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     os::unix::fs::symlink,
-    path::Path,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
@@ -48,7 +48,7 @@ impl Place {
         }
     }
 
-    fn without_openat2(self) -> Self {
+    pub(super) fn without_openat2(self) -> Self {
         let Workspace { root, file_bytes } = self.workspace;
         Self {
             directory: self.directory,
@@ -130,6 +130,28 @@ pub(super) fn write_host(path: &Path, bytes: &[u8]) {
 #[expect(clippy::disallowed_methods, reason = "a test looks at its own files")]
 pub(super) fn read_host(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap()
+}
+
+/// Every path below a directory of the host, and what it is.
+pub(super) fn snapshot(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut all = BTreeMap::new();
+    let mut pending = vec![directory.to_owned()];
+    while let Some(directory) = pending.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_symlink() {
+                let text = std::fs::read_link(&path).unwrap();
+                all.insert(path, Some(text.into_os_string().into_encoded_bytes()));
+            } else if path.is_dir() {
+                pending.push(path.clone());
+                all.insert(path, None);
+            } else {
+                let content = read_host(&path);
+                all.insert(path, Some(content));
+            }
+        }
+    }
+    all
 }
 
 #[test]

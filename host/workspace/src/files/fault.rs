@@ -26,6 +26,8 @@ pub(super) enum Fault {
     Leaves,
     #[error("there are more than {MAX_LINKS} links on the way")]
     TooManyLinks,
+    #[error("there is a link where none may be followed")]
+    Link,
     #[error("the file is not writable by its owner")]
     Unwritable,
     #[error("the content has changed since the version that was expected; read it again")]
@@ -68,7 +70,9 @@ impl Fault {
             Self::NotDirectory => ErrorKind::NotADirectory,
             Self::NotFile => ErrorKind::NotAFile,
             Self::NotEmpty => ErrorKind::NotEmpty,
-            Self::Leaves | Self::TooManyLinks | Self::Unwritable => ErrorKind::AccessDenied,
+            Self::Leaves | Self::TooManyLinks | Self::Link | Self::Unwritable => {
+                ErrorKind::AccessDenied
+            }
             Self::Stale | Self::Gone => ErrorKind::Stale,
             Self::TooLarge { .. } => ErrorKind::TooLarge,
             Self::IsRoot | Self::IntoItself | Self::BadPattern(_) => ErrorKind::InvalidArgument,

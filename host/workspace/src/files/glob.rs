@@ -98,7 +98,8 @@ const fn is_nothing(fault: &Fault) -> bool {
     )
 }
 
-/// The path of a pattern's literal beginning; none when nothing can have it.
+/// The path of a pattern's literal beginning, which is bound as the base is; none when nothing can have
+/// it.
 fn below(base: &GuestPath, literal: &[String]) -> Result<Option<GuestPath>, Fault> {
     if literal.is_empty() {
         return Ok(Some(base.clone()));
@@ -111,9 +112,13 @@ fn below(base: &GuestPath, literal: &[String]) -> Result<Option<GuestPath>, Faul
         text.push('/');
         text.push_str(name);
     }
-    GuestPath::parse(&text, "/")
-        .map(Some)
-        .map_err(|error| Fault::BadPattern(error.to_string()))
+    let path =
+        GuestPath::parse(&text, "/").map_err(|error| Fault::BadPattern(error.to_string()))?;
+    Ok(Some(if base.no_links() {
+        path.without_links()
+    } else {
+        path
+    }))
 }
 
 /// The answer of a pattern that names one path.

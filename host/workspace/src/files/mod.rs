@@ -237,4 +237,12 @@ mod change_tests;
 #[cfg(test)]
 mod confinement_tests;
 #[cfg(test)]
+mod no_links_tests;
+#[cfg(test)]
+mod requests_in_tests;
+// Only there can two names be exchanged at once.
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod swapped_link_tests;
+#[cfg(test)]
 mod walk_tests;

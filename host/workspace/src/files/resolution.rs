@@ -60,7 +60,7 @@ enum Step {
     Here,
 }
 
-/// Resolves a path. Missing parents are made when there is a place to note them in.
+/// Resolves a path; one without links ends at the first that is met. Missing parents are made when there is a place to note them in.
 pub(super) fn resolve(
     root: &Root,
     path: &GuestPath,
@@ -128,6 +128,7 @@ pub(super) fn resolve(
                 }
                 names.push(name);
             }
+            Kind::Link if path.no_links() => return Err(Fault::Link),
             Kind::Link => {
                 links += 1;
                 if links > MAX_LINKS {

@@ -127,17 +127,18 @@ impl Root {
         .is_ok()
     }
 
-    /// Opens a directory, every link followed, to go through it.
+    /// Opens a directory, every link followed that the path lets us follow, to go through it.
     pub(super) fn pass(&self, path: &GuestPath) -> Result<Arc<OwnedFd>, Fault> {
         if path.is_root() {
             return Ok(self.handle());
         }
         if self.opens_beneath {
-            match platform::open_beneath(self.handle.as_fd(), path.as_str().as_bytes(), PASS, true)
-            {
+            let (text, follow) = (path.as_str().as_bytes(), !path.no_links());
+            match platform::open_beneath(self.handle.as_fd(), text, PASS, follow) {
                 Ok(handle) => return Ok(Arc::new(handle)),
                 // Renames kept it from an answer: a name at a time there is one.
                 Err(Errno::AGAIN) => {}
+                Err(Errno::LOOP) if !follow => return Err(Fault::Link),
                 Err(errno) => return Err(unresolved(errno)),
             }
         }
@@ -148,7 +149,7 @@ impl Root {
         }
     }
 
-    /// Opens a directory, every link followed, to read it.
+    /// Opens a directory, every link followed that the path lets us follow, to read it.
     pub(super) fn open_directory(&self, path: &GuestPath) -> Result<OwnedFd, Fault> {
         let handle = self.pass(path)?;
         Ok(reopen_to_read(&handle)?)
@@ -245,7 +246,7 @@ impl Root {
         }))
     }
 
-    /// Where a path leads, the last name's link followed too. Missing parents are made when there is
+    /// Where a path leads, the last name's link followed too, if the path lets us. Missing parents are made when there is
     /// a place to note them in.
     pub(super) fn target(
         &self,
