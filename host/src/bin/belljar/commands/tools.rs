@@ -29,6 +29,9 @@ pub(crate) struct Arguments {
     components: Vec<String>,
 }
 
+/// A component, and what came of loading it.
+type Loaded = (Component, Result<Tool, Failure>);
+
 /// A tool, and whether the sandbox is offered it.
 struct Listed {
     component: String,
@@ -70,7 +73,7 @@ impl Arguments {
             };
             Ok(components.into_iter().map(load).collect::<Vec<_>>())
         });
-        let loaded: Result<Vec<(Component, Result<Tool, Failure>)>, Failure> = interrupt
+        let loaded: Result<Vec<Loaded>, Failure> = interrupt
             .or(load)
             .await?
             .map_err(|error| Failure::new(Exit::Host, error))?;
@@ -83,11 +86,7 @@ impl Arguments {
 }
 
 /// Shows what was loaded; what was not makes the command fail after that.
-fn show(
-    loaded: Vec<(Component, Result<Tool, Failure>)>,
-    sandbox: &Sandbox,
-    output: Output,
-) -> Result<Exit, Failure> {
+fn show(loaded: Vec<Loaded>, sandbox: &Sandbox, output: Output) -> Result<Exit, Failure> {
     let mut listed = Vec::new();
     let mut refused = Vec::new();
     for (component, tool) in loaded {

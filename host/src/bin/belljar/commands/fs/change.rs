@@ -46,7 +46,7 @@ async fn stdin(sandbox: &Sandbox) -> Result<Vec<u8>, Failure> {
         read = read => read.map_err(|error| Failure::new(Exit::Host, error))?,
         () = context.cancellation().cancelled() => return Err(Failure::interrupted()),
     };
-    Ok(read.map_err(|error| Failure::new(Exit::Failed, error))?)
+    read.map_err(|error| Failure::new(Exit::Failed, error))
 }
 
 fn version(version: &Version, output: Output) -> Result<(), Failure> {

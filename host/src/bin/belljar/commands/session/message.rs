@@ -68,7 +68,7 @@ pub(super) struct RpcError {
     code: i32,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<belljar::Error>,
+    data: Option<Box<belljar::Error>>,
 }
 
 impl RpcError {
@@ -110,7 +110,7 @@ impl RpcError {
 impl From<belljar::Error> for RpcError {
     fn from(error: belljar::Error) -> Self {
         Self {
-            data: Some(error.clone()),
+            data: Some(Box::new(error.clone())),
             ..Self::new(-32000, error.to_string())
         }
     }
