@@ -8,7 +8,7 @@ use std::{
 
 use belljar_contract::{Context, ErrorKind, Expected, Request, Response, files::WriteOptions};
 
-use super::confinement_tests::{Place, path};
+use super::confinement_tests::{Place, path, snapshot, write_host};
 
 #[test]
 fn of_two_writers_with_one_expected_version_one_wins() {
@@ -128,6 +128,50 @@ fn a_change_that_is_stopped_leaves_nothing() {
     assert!(matches!(stopped, Err(super::fault::Fault::Stopped(_))));
     assert_eq!(place.names(), before);
     assert_eq!(place.read("dir/secret").unwrap(), b"inside");
+}
+
+#[test]
+fn a_removal_that_is_stopped_leaves_a_rest_that_can_be_removed() {
+    let place = Place::new();
+    let remove = || Request::Remove {
+        path: path("tree"),
+        recursive: true,
+    };
+    // How far it gets is the scheduler's to say: again, until it was stopped on the way.
+    for _ in 0..100 {
+        for directory in 0..200 {
+            let directory = place.host(&format!("tree/{directory}/sub"));
+            std::fs::create_dir_all(&directory).unwrap();
+            for file in 0..5 {
+                write_host(&directory.join(file.to_string()), b"content");
+            }
+        }
+        let before = snapshot(&place.host("tree"));
+        let context = Context::new();
+        let stopped = std::thread::scope(|scope| {
+            let removal = scope.spawn(|| place.workspace.call(&context, remove()));
+            let left = || std::fs::read_dir(place.host("tree")).map_or(0, Iterator::count);
+            while !removal.is_finished() && left() == 200 {
+                std::thread::yield_now();
+            }
+            context.cancellation().cancel();
+            removal.join().unwrap()
+        });
+        let Err(error) = stopped else { continue };
+        assert_eq!(error.kind, ErrorKind::Cancelled);
+        assert!(place.host("tree").is_dir());
+        let rest = snapshot(&place.host("tree"));
+        for (path, content) in &rest {
+            assert_eq!(before.get(path), Some(content), "{path:?}");
+        }
+        if rest.is_empty() || rest.len() == before.len() {
+            continue;
+        }
+        assert_eq!(place.call(remove()), Ok(Response::Done));
+        assert!(!place.host("tree").exists());
+        return;
+    }
+    panic!("it was never stopped on the way");
 }
 
 #[test]
