@@ -53,8 +53,8 @@ impl Stage {
         let config = format!(
             "version = 1\n\n\
              [sandbox]\nbackend = \"virtual\"\nworkspace = \"tree\"\nwritable = true\n\n\
-             [tools.coding]\ncomponent = '{}'\nallow = [\"read\", \"write\"]\n",
-            component.display()
+             [tools.coding]\ncomponent = {:?}\nallow = [\"read\", \"write\"]\n",
+            component.display().to_string()
         );
         fs::write(folder.join("belljar.toml"), &config).context("cannot write belljar.toml")?;
         println!(
@@ -72,7 +72,7 @@ impl Stage {
         title("search: where is the trait that every backend implements?");
         let found = self.run(
             "search",
-            r#"{"pattern": "pub trait Backend", "literal": true, "include": ["*.rs"]}"#,
+            r#"{"pattern": "^pub trait Backend\\b", "include": ["*.rs"]}"#,
         )?;
         expect(&found, "pub trait Backend: Send + Sync")?;
 
@@ -103,8 +103,8 @@ impl Stage {
 
         title("a path that leaves the workspace is refused");
         let outside = r#"{"path": "../../etc/passwd"}"#;
-        let refused = self.call(&[], "read", outside)?;
         print_command("read", outside);
+        let refused = self.call(&[], "read", outside)?;
         print_indented(&String::from_utf8_lossy(&refused.stderr));
         ensure!(!refused.status.success(), "the call was not refused");
         let refused = self.call(&["--json"], "read", outside)?;
@@ -119,8 +119,8 @@ impl Stage {
 
     /// Calls a tool that is to succeed, and shows the call and its answer.
     fn run(&self, tool: &str, arguments: &str) -> Result<String> {
-        let output = self.call(&[], tool, arguments)?;
         print_command(tool, arguments);
+        let output = self.call(&[], tool, arguments)?;
         let answer = String::from_utf8_lossy(&output.stdout).into_owned();
         print_indented(&answer);
         if !output.status.success() {

@@ -50,8 +50,8 @@ fn main() -> ExitCode {
     let workspace = Workspace::of_this_checkout();
     let done = match arguments.as_slice() {
         ["demo"] => demo::demo(&workspace),
-        ["test"] => test::everything(&workspace),
-        ["test", "--quick"] => test::quick(&workspace),
+        ["test"] => return test::everything(&workspace),
+        ["test", "--quick"] => return test::quick(&workspace),
         ["setup"] => toolchain::GuestToolchain::ensure().map(drop),
         ["guests"] => guests::build(&workspace),
         ["bindings"] => Generator::new(&workspace).generate(),

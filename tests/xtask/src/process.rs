@@ -27,9 +27,12 @@ pub(crate) fn read(command: &mut Command) -> Result<String> {
         .with_context(|| format!("`{}` did not print text", shown(command)))
 }
 
-/// Runs a command whose output the user sees, and gives each line of both outputs to `look`,
-/// until both have ended. Whether it succeeded is in the status.
-pub(crate) fn watch(command: &mut Command, mut look: impl FnMut(&str)) -> Result<ExitStatus> {
+/// Runs a command, gives each line of both outputs to `look`, and shows the user those that it wants
+/// shown, until both outputs have ended. Whether the command succeeded is in the status.
+pub(crate) fn watch(
+    command: &mut Command,
+    mut look: impl FnMut(&str) -> bool,
+) -> Result<ExitStatus> {
     // One pipe for both keeps the lines in the order in which they were printed.
     let (reader, writer) = std::io::pipe().context("cannot make a pipe")?;
     let shown = shown(command);
@@ -48,8 +51,9 @@ pub(crate) fn watch(command: &mut Command, mut look: impl FnMut(&str)) -> Result
         > 0
     {
         let text = String::from_utf8_lossy(&line);
-        print!("{text}");
-        look(text.trim_end());
+        if look(text.trim_end()) {
+            print!("{text}");
+        }
         line.clear();
     }
     child
@@ -112,7 +116,10 @@ mod tests {
         let mut lines = Vec::new();
         let mut command = Command::new("sh");
         command.args(["-c", "echo one; echo two >&2; printf three; exit 3"]);
-        let status = watch(&mut command, |line| lines.push(line.to_owned()))?;
+        let status = watch(&mut command, |line| {
+            lines.push(line.to_owned());
+            false
+        })?;
         assert_eq!(status.code(), Some(3));
         assert_eq!(lines, ["one", "two", "three"]);
         Ok(())
