@@ -239,6 +239,8 @@ mod confinement_tests;
 #[cfg(test)]
 mod no_links_tests;
 #[cfg(test)]
+mod permission_tests;
+#[cfg(test)]
 mod requests_in_tests;
 // Only there can two names be exchanged at once.
 #[cfg(test)]

@@ -84,6 +84,10 @@ pub(super) fn rename(source: GuestPath, target: GuestPath) -> Request {
     }
 }
 
+pub(super) fn list(path: GuestPath) -> Request {
+    Request::List { path, limit: 100 }
+}
+
 pub(super) fn remove(path: GuestPath) -> Request {
     Request::Remove {
         path,

@@ -101,11 +101,11 @@ impl<V: Visitor> Walk<'_, V> {
             Ok(directory) => directory,
             // It is not there any more, or not as a directory.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => return Ok(()),
-            Err(errno) => return self.unreadable(worker, errno),
+            Err(errno) => return self.unreadable(worker, path, errno),
         };
         let present = match self.fill(&directory, buffer, entries) {
             Ok(present) => present,
-            Err(Fault::System(errno)) => return self.unreadable(worker, errno),
+            Err(Fault::System(errno)) => return self.unreadable(worker, path, errno),
             Err(fault) => return Err(fault),
         };
         let (rules, unreadable) = if self.base.with_rules {
@@ -197,9 +197,11 @@ impl<V: Visitor> Walk<'_, V> {
         Ok(present)
     }
 
-    /// Counts what the system does not let us read. That it cannot do more is not of the file.
-    fn unreadable(&self, worker: &mut V::Worker, errno: Errno) -> Result<(), Fault> {
+    /// Counts a directory that the system does not let us read. That it cannot do more is not of the
+    /// directory, and the base is all that was asked for.
+    fn unreadable(&self, worker: &mut V::Worker, path: &[u8], errno: Errno) -> Result<(), Fault> {
         match errno {
+            errno if path == self.base_path => Err(errno.into()),
             Errno::MFILE | Errno::NFILE | Errno::NOMEM => Err(errno.into()),
             _ => {
                 self.visitor.skipped(worker).unreadable += 1;
