@@ -210,16 +210,9 @@ async fn base(f: &Fixture) -> Verdict {
     f.put("real/a.txt", "word\n").await?;
     f.symlink("real", "link").await?;
     f.symlink("a.txt", "real/again").await?;
-    eq(
-        "search from it",
-        f.lines("word", below("link")).await?,
-        ["real/a.txt:1"],
-    )
-    .or(eq(
-        "search from it",
-        f.lines("word", below("link")).await?,
-        ["link/a.txt:1"],
-    ))?;
+    // Paths are told as the base was spelt.
+    let found = f.lines("word", below("link")).await?;
+    eq("search from it", found, ["link/a.txt:1"])?;
     let all = f.glob("**/*.txt", below(".")).await?;
     eq("glob does not enter", all.total, 1)?;
     eq("links met", all.skipped.links, 2)?;

@@ -77,3 +77,20 @@ pub fn cases() -> &'static [Case] {
     static ALL: LazyLock<Vec<Case>> = LazyLock::new(|| TOPICS.concat());
     &ALL
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::cases;
+
+    #[test]
+    fn a_name_stands_once_and_says_its_topic() {
+        let names: BTreeSet<_> = cases().iter().map(|case| case.name).collect();
+        assert_eq!(names.len(), cases().len());
+        for case in cases() {
+            assert!(case.name.contains('/'), "{}", case.name);
+            assert!(case.about.ends_with('.'), "{}", case.name);
+        }
+    }
+}
