@@ -36,7 +36,12 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// One on a file system of the test's choice.
+    pub(super) fn below(parent: &Path) -> Self {
+        let directory = tempfile::tempdir_in(parent).unwrap();
         std::fs::create_dir_all(directory.path().join("outside")).unwrap();
         std::fs::create_dir_all(directory.path().join("in/dir")).unwrap();
         write_host(&directory.path().join("outside/secret"), b"secret");

@@ -237,6 +237,9 @@ mod change_tests;
 #[cfg(test)]
 mod confinement_tests;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod full_tests;
+#[cfg(test)]
 mod no_links_tests;
 #[cfg(test)]
 mod permission_tests;

@@ -52,9 +52,13 @@ pub(super) fn write(path: GuestPath, bytes: &[u8]) -> Request {
 }
 
 pub(super) fn append(path: GuestPath) -> Request {
+    append_of(path, b"!")
+}
+
+pub(super) fn append_of(path: GuestPath, bytes: &[u8]) -> Request {
     Request::Append {
         path,
-        bytes: b"!".to_vec(),
+        bytes: bytes.to_vec(),
         options: WriteOptions::default(),
     }
 }
