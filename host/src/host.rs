@@ -1,11 +1,15 @@
 //! The host: one WebAssembly engine, and what is loaded into it.
 
-use std::{path::{Path, PathBuf}, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::{
+    limits::CallLimits,
     runtime::{
-        CacheError, CallLimits, CompilationCache, Component, EngineError, EngineOptions, LoadError,
-        WasiMode, WasmEngine,
+        CacheError, CompilationCache, Component, EngineError, EngineOptions, LoadError, WasiMode,
+        WasmEngine,
     },
     tool::Tool,
 };
@@ -29,9 +33,9 @@ pub struct HostOptions {
     /// while it runs.
     pub concurrent_calls: u32,
     /// The largest [`CallLimits::memory_bytes`] that a call of this host may have.
-    pub memory_bytes: usize,
+    pub memory_bytes: u64,
     /// The largest [`CallLimits::table_elements`] that a call of this host may have.
-    pub table_elements: usize,
+    pub table_elements: u32,
 }
 
 impl Default for HostOptions {
@@ -69,7 +73,9 @@ pub struct Host {
 
 impl std::fmt::Debug for Host {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Host").field("pooled", &self.is_pooled()).finish_non_exhaustive()
+        f.debug_struct("Host")
+            .field("pooled", &self.is_pooled())
+            .finish_non_exhaustive()
     }
 }
 
@@ -82,7 +88,11 @@ impl Host {
     /// # Errors
     /// [`HostError`] when the engine does not start, or the cache is not private to its owner.
     pub fn new(options: HostOptions) -> Result<Self, HostError> {
-        let cache = options.cache.as_deref().map(CompilationCache::open_ambient).transpose()?;
+        let cache = options
+            .cache
+            .as_deref()
+            .map(CompilationCache::open_ambient)
+            .transpose()?;
         let engine = WasmEngine::new(EngineOptions {
             concurrent_calls: options.concurrent_calls,
             memory_bytes: options.memory_bytes,
@@ -94,7 +104,10 @@ impl Host {
             table_elements: options.table_elements,
             ..CallLimits::default()
         };
-        Ok(Self { engine: Arc::new(engine), most })
+        Ok(Self {
+            engine: Arc::new(engine),
+            most,
+        })
     }
 
     /// Loads the tools of a component file.
@@ -105,9 +118,14 @@ impl Host {
     /// # Errors
     /// [`LoadError`] when the file cannot be read, is no tool component, or imports what it is not granted.
     pub fn load_ambient(&self, path: &Path, wasi: WasiMode) -> Result<Tool, LoadError> {
-        #[expect(clippy::disallowed_methods, reason = "the component is a file of the operator's, not of the workspace")]
-        let bytes = std::fs::read(path)
-            .map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the component is a file of the operator's, not of the workspace"
+        )]
+        let bytes = std::fs::read(path).map_err(|source| LoadError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
         self.load(&bytes, wasi)
     }
 

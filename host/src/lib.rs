@@ -15,6 +15,7 @@ pub mod backends;
 pub mod config;
 mod host;
 pub mod layers;
+mod limits;
 mod open;
 mod runtime;
 mod sandbox;
@@ -30,9 +31,10 @@ pub use belljar_contract::{
 
 pub use self::{
     host::{Host, HostError, HostOptions},
+    limits::CallLimits,
     open::{OpenOptions, ToolsError},
     runtime::{
-        Answer, CONTRACT_VERSION, CacheError, CallError, CallLimits, CompilationCache, ContentPart,
+        Answer, CONTRACT_VERSION, CacheError, CallError, CompilationCache, ContentPart,
         EngineError, Import, LimitKind, LoadError, LogLevel, Progress, ProgressSink,
         ToolDescription, WasiMode,
     },

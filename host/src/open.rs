@@ -8,7 +8,7 @@ use crate::{
     backends::{LocalOptions, OpenError, VirtualOptions},
     config::{Backend, Config, ConfigError, LocalConfig, ToolConfig, Wasi},
     host::{Host, HostOptions},
-    runtime::{CallLimits, LoadError, WasiMode},
+    runtime::{LoadError, WasiMode},
     sandbox::Sandbox,
     tool::Tool,
 };
@@ -93,7 +93,7 @@ impl HostOptions {
     /// The options of a host whose calls may have what a configuration allows.
     #[must_use]
     pub fn for_config(config: &Config) -> Self {
-        let limits = CallLimits::from(&config.call_limits);
+        let limits = &config.call_limits;
         Self {
             memory_bytes: limits.memory_bytes,
             table_elements: limits.table_elements,
@@ -138,7 +138,7 @@ impl Tool {
     #[must_use]
     pub fn configured(self, config: &Config, tool: &ToolConfig) -> Self {
         self.with_policy(tool.policy.clone())
-            .with_limits(CallLimits::from(&config.call_limits))
+            .with_limits(config.call_limits)
             .with_guard(tool.guard)
     }
 }
@@ -148,19 +148,6 @@ impl From<Wasi> for WasiMode {
         match wasi {
             Wasi::Deny => Self::Deny,
             Wasi::Inert => Self::Inert,
-        }
-    }
-}
-
-impl From<&crate::config::CallLimits> for CallLimits {
-    fn from(limits: &crate::config::CallLimits) -> Self {
-        Self {
-            timeout: limits.timeout,
-            // What does not fit an address space is no less a limit for being the largest that does.
-            memory_bytes: usize::try_from(limits.memory_bytes).unwrap_or(usize::MAX),
-            table_elements: usize::try_from(limits.table_elements).unwrap_or(usize::MAX),
-            host_calls: limits.host_calls,
-            copied_bytes: limits.copied_bytes,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{ops::Deref, sync::Arc};
 
 use belljar_contract::{Backend, Sandbox as Handle};
 
-use crate::layers::{Guard, GuardState, Policy, PolicyBackend};
+use crate::layers::{Guard, GuardState, Policy, PolicyBackend, StartedPrograms};
 
 /// An open session on a backend. Cheap to clone; every clone is the same session.
 ///
@@ -27,19 +27,29 @@ pub struct Sandbox {
     handle: Handle,
     /// What tools have read in this session.
     seen: Arc<GuardState>,
+    /// Which programs tools have started in this session.
+    started: Arc<StartedPrograms>,
 }
 
 impl Sandbox {
     /// Opens a session on a backend that is ready: one of [`backends`](crate::backends), or your own.
     #[must_use]
     pub fn new(backend: Arc<dyn Backend>) -> Self {
-        Self { handle: Handle::new(backend), seen: Arc::default() }
+        Self {
+            handle: Handle::new(backend),
+            seen: Arc::default(),
+            started: Arc::default(),
+        }
     }
 
     /// The same session for calls that run in another context.
     #[must_use]
     pub fn within(&self, context: belljar_contract::Context) -> Self {
-        Self { handle: self.handle.within(context), seen: Arc::clone(&self.seen) }
+        Self {
+            handle: self.handle.within(context),
+            seen: Arc::clone(&self.seen),
+            started: Arc::clone(&self.started),
+        }
     }
 
     /// The session as a tool sees it: narrowed by its policy, and guarded.
@@ -49,7 +59,8 @@ impl Sandbox {
                 true => Arc::new(Guard::new(backend, Arc::clone(&self.seen))),
                 false => backend,
             };
-            Arc::new(PolicyBackend::new(backend, policy.clone()))
+            let started = Arc::clone(&self.started);
+            Arc::new(PolicyBackend::new(backend, policy.clone()).sharing(started))
         })
     }
 }

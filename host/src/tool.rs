@@ -6,7 +6,8 @@ use belljar_contract::{Cancellation, session::Capability};
 
 use crate::{
     layers::Policy,
-    runtime::{Answer, CallError, CallLimits, Component, Import, ProgressSink, ToolDescription, missing},
+    limits::CallLimits,
+    runtime::{Answer, CallError, Component, Import, ProgressSink, ToolDescription, missing},
     sandbox::Sandbox,
 };
 
@@ -38,7 +39,9 @@ pub struct Tool {
 impl fmt::Debug for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.component.tools().map(|tool| &tool.name);
-        f.debug_struct("Tool").field("tools", &names.collect::<Vec<_>>()).finish_non_exhaustive()
+        f.debug_struct("Tool")
+            .field("tools", &names.collect::<Vec<_>>())
+            .finish_non_exhaustive()
     }
 }
 
@@ -113,7 +116,10 @@ impl Tool {
     #[must_use]
     pub fn offers(&self, sandbox: &Sandbox) -> Vec<Offer<'_>> {
         let view = sandbox.view(&self.policy, self.guarded);
-        let offer = |tool| Offer { tool, missing: missing(tool, &view) };
+        let offer = |tool| Offer {
+            tool,
+            missing: missing(tool, &view),
+        };
         self.component.tools().map(offer).collect()
     }
 
@@ -122,13 +128,23 @@ impl Tool {
     ///
     /// # Errors
     /// [`CallError`], whose kinds say whose it is.
-    pub async fn call(&self, sandbox: &Sandbox, name: &str, arguments: &str) -> Result<Answer, CallError> {
+    pub async fn call(
+        &self,
+        sandbox: &Sandbox,
+        name: &str,
+        arguments: &str,
+    ) -> Result<Answer, CallError> {
         let context = sandbox.context().child();
         let cancel = CancelOnDrop(context.cancellation().clone());
         let (tool, sandbox) = (self.clone(), sandbox.within(context));
         let (name, arguments) = (name.to_owned(), arguments.to_owned());
-        let call = tokio::task::spawn_blocking(move || tool.call_blocking(&sandbox, &name, &arguments));
-        let answer = call.await.unwrap_or_else(|error| Err(CallError::Host { reason: error.to_string() }));
+        let call =
+            tokio::task::spawn_blocking(move || tool.call_blocking(&sandbox, &name, &arguments));
+        let answer = call.await.unwrap_or_else(|error| {
+            Err(CallError::Host {
+                reason: error.to_string(),
+            })
+        });
         drop(cancel);
         answer
     }
@@ -137,9 +153,15 @@ impl Tool {
     ///
     /// # Errors
     /// As [`call`](Self::call).
-    pub fn call_blocking(&self, sandbox: &Sandbox, name: &str, arguments: &str) -> Result<Answer, CallError> {
+    pub fn call_blocking(
+        &self,
+        sandbox: &Sandbox,
+        name: &str,
+        arguments: &str,
+    ) -> Result<Answer, CallError> {
         let view = sandbox.view(&self.policy, self.guarded);
-        self.component.call(view, name, arguments, self.limits, self.progress.clone())
+        self.component
+            .call(view, name, arguments, self.limits, self.progress.clone())
     }
 }
 

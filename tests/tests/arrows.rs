@@ -6,16 +6,102 @@ use belljar_tests::workspace_root;
 
 /// A folder (or file), and what nothing in it may name.
 const FORBIDDEN: &[(&str, &[&str])] = &[
-    ("host/contract/src", &["belljar_workspace", "wasmtime", "belljar::", "belljar_guest", "tokio", "std::fs"]),
-    ("host/workspace/src", &["wasmtime", "belljar::", "belljar_guest", "tokio", "std::env"]),
-    ("host/src/runtime", &["crate::config", "crate::backends", "crate::layers", "crate::host", "crate::tool", "belljar_workspace", "clap"]),
-    ("host/src/layers", &["crate::config", "crate::backends", "crate::runtime", "crate::host", "crate::tool", "wasmtime", "clap"]),
-    ("host/src/backends", &["crate::config", "crate::layers", "crate::runtime", "crate::host", "crate::tool", "wasmtime", "clap"]),
-    ("host/src/config", &["crate::backends", "crate::host", "crate::tool", "crate::sandbox", "wasmtime", "clap"]),
-    ("host/src/host.rs", &["clap", "wasmtime::", "belljar_workspace"]),
-    ("host/src/tool.rs", &["clap", "wasmtime::", "belljar_workspace", "crate::backends"]),
-    ("host/src/sandbox.rs", &["clap", "wasmtime::", "belljar_workspace", "crate::backends", "crate::config"]),
-    ("tests/conformance/src", &["belljar_workspace", "belljar::", "belljar_guest", "wasmtime", "tokio"]),
+    (
+        "host/contract/src",
+        &[
+            "belljar_workspace",
+            "wasmtime",
+            "belljar::",
+            "belljar_guest",
+            "tokio",
+            "std::fs",
+        ],
+    ),
+    (
+        "host/workspace/src",
+        &[
+            "wasmtime",
+            "belljar::",
+            "belljar_guest",
+            "tokio",
+            "std::env",
+        ],
+    ),
+    (
+        "host/src/runtime",
+        &[
+            "crate::config",
+            "crate::backends",
+            "crate::layers",
+            "crate::host",
+            "crate::tool",
+            "belljar_workspace",
+            "clap",
+        ],
+    ),
+    (
+        "host/src/layers",
+        &[
+            "crate::config",
+            "crate::backends",
+            "crate::runtime",
+            "crate::host",
+            "crate::tool",
+            "wasmtime",
+            "clap",
+        ],
+    ),
+    (
+        "host/src/backends",
+        &[
+            "crate::config",
+            "crate::layers",
+            "crate::runtime",
+            "crate::host",
+            "crate::tool",
+            "wasmtime",
+            "clap",
+        ],
+    ),
+    (
+        "host/src/config",
+        &[
+            "crate::backends",
+            "crate::host",
+            "crate::tool",
+            "crate::sandbox",
+            "wasmtime",
+            "clap",
+        ],
+    ),
+    (
+        "host/src/host.rs",
+        &["clap", "wasmtime::", "belljar_workspace"],
+    ),
+    (
+        "host/src/tool.rs",
+        &["clap", "wasmtime::", "belljar_workspace", "crate::backends"],
+    ),
+    (
+        "host/src/sandbox.rs",
+        &[
+            "clap",
+            "wasmtime::",
+            "belljar_workspace",
+            "crate::backends",
+            "crate::config",
+        ],
+    ),
+    (
+        "tests/conformance/src",
+        &[
+            "belljar_workspace",
+            "belljar::",
+            "belljar_guest",
+            "wasmtime",
+            "tokio",
+        ],
+    ),
 ];
 
 fn sources(place: &Path, into: &mut Vec<PathBuf>) {
@@ -34,7 +120,9 @@ fn sources(place: &Path, into: &mut Vec<PathBuf>) {
 /// The code of a file: no comments, so that a doc link is no dependency.
 fn code(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).expect("a source file");
-    text.lines().map(|line| line.split("//").next().unwrap_or_default().to_owned()).collect()
+    text.lines()
+        .map(|line| line.split("//").next().unwrap_or_default().to_owned())
+        .collect()
 }
 
 #[test]
@@ -55,5 +143,9 @@ fn no_arrow_points_back() {
             }
         }
     }
-    assert!(back.is_empty(), "arrows that point back:\n{}", back.join("\n"));
+    assert!(
+        back.is_empty(),
+        "arrows that point back:\n{}",
+        back.join("\n")
+    );
 }

@@ -222,6 +222,15 @@ fn deep_recursion() {
     still_serves(&sandbox);
 }
 
+/// A compiler's own stack is memory like other: leaving it is a trap, and no limit of ours.
+#[test]
+fn deep_frames() {
+    let sandbox = files();
+    let error = run(&tool("deep_frames"), &sandbox);
+    assert!(matches!(error, Err(CallError::Trap { .. })), "{error:?}");
+    still_serves(&sandbox);
+}
+
 #[test]
 fn host_call_flood() {
     let sandbox = files();
@@ -294,7 +303,7 @@ fn progress_flood() {
     });
     let flood = tool("progress_flood").with_progress(sink);
     assert_eq!(run(&flood, &files()).expect("an answer"), "done");
-    assert_eq!(told.load(Ordering::Relaxed), 10_000);
+    assert_eq!(told.load(Ordering::Relaxed), 1_000);
 }
 
 #[test]
@@ -306,6 +315,15 @@ fn huge_result() {
         .expect("an answer")
         .text();
     assert_eq!(text.len(), 1_000_000);
+    let short = huge.clone().with_limits(CallLimits {
+        answer_bytes: 999_999,
+        ..limits(20_000)
+    });
+    let result = short.call_blocking(&sandbox, "run", r#"{"bytes": 1000000}"#);
+    assert_eq!(
+        ended_by(result.map(|answer| answer.text())),
+        LimitKind::AnswerBytes
+    );
     let huge = huge.with_limits(CallLimits {
         memory_bytes: 16 << 20,
         ..limits(20_000)

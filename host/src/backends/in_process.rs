@@ -19,7 +19,11 @@ pub(super) struct InProcessBackend {
 }
 
 impl InProcessBackend {
-    pub(super) fn new(engine: Engine, description: Description, temporary: Option<TempDir>) -> Self {
+    pub(super) fn new(
+        engine: Engine,
+        description: Description,
+        temporary: Option<TempDir>,
+    ) -> Self {
         Self {
             engine: Arc::new(engine),
             description: Arc::new(description),
@@ -33,10 +37,12 @@ impl InProcessBackend {
         work: impl FnOnce(&Engine) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let engine = Arc::clone(&self.engine);
-        blocking::run(&Executor, move || work(&engine)).await.unwrap_or_else(|| {
-            let message = "there is no thread to work on";
-            Err(Error::new(ErrorKind::BackendFailed, operation, message))
-        })
+        blocking::run(&Executor, move || work(&engine))
+            .await
+            .unwrap_or_else(|| {
+                let message = "there is no thread to work on";
+                Err(Error::new(ErrorKind::BackendFailed, operation, message))
+            })
     }
 }
 
@@ -48,11 +54,18 @@ impl Backend for InProcessBackend {
 
     async fn call(&self, context: &Context, request: Request) -> Result<Response> {
         let context = context.clone();
-        self.on_engine(request.operation(), move |engine| engine.call(&context, request)).await
+        self.on_engine(request.operation(), move |engine| {
+            engine.call(&context, request)
+        })
+        .await
     }
 
     async fn close(&self) -> Result<()> {
-        let temporary = self.temporary.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let temporary = self
+            .temporary
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         self.on_engine(Operation::Close, move |engine| {
             engine.close();
             temporary.map_or(Ok(()), TempDir::close).map_err(|error| {

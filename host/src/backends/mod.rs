@@ -50,7 +50,9 @@ pub enum OpenError {
     #[error("cannot make a temporary workspace")]
     Temporary(#[source] std::io::Error),
     /// `local` was chosen without the word that it may run processes on the host.
-    #[error("the local backend runs processes on this machine with your rights, and nothing confines them; to allow it, set allow-host-processes = true in [sandbox.local]")]
+    #[error(
+        "the local backend runs processes on this machine with your rights, and nothing confines them; to allow it, set allow-host-processes = true in [sandbox.local]"
+    )]
     HostProcessesNotAllowed,
     /// This system cannot supervise processes.
     #[error("this system cannot supervise processes")]

@@ -135,10 +135,7 @@ pub(super) struct Limits {
     /// The most elements in a guest's tables together. Default: 100000.
     #[schemars(with = "Option<u64>")]
     pub(super) table_elements: Option<Spanned<i64>>,
-    /// The most core instances in a guest. Default: 100.
-    #[schemars(with = "Option<u64>")]
-    pub(super) instances: Option<Spanned<i64>>,
-    /// The most calls of the contract in one call of a tool. Default: 100000.
+    /// The most calls of the contract in one call of a tool. Default: 1000000.
     #[schemars(with = "Option<u64>")]
     pub(super) host_calls: Option<Spanned<i64>>,
     /// The most bytes copied to and from a guest in one call of a tool. Default: 1GiB.
@@ -147,8 +144,8 @@ pub(super) struct Limits {
     /// The most bytes in a tool's answer. Default: 16MiB.
     #[schemars(with = "Option<SizeValue>")]
     pub(super) answer: Option<Spanned<SizeValue>>,
-    /// The most progress and log lines in one call of a tool; the rest are dropped and
-    /// counted. Default: 1000.
+    /// The most progress and log lines in one call of a tool; the rest are
+    /// dropped. Default: 1000.
     #[schemars(with = "Option<u64>")]
     pub(super) progress_lines: Option<Spanned<i64>>,
 }

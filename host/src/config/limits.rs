@@ -5,55 +5,13 @@ use std::time::Duration;
 use belljar_contract::session::Limits;
 use toml::Spanned;
 
+use crate::limits::CallLimits;
+
 use super::{
     document,
     interpret::Reading,
     quantity::{self, DurationValue, SizeValue},
 };
-
-/// What one call of a tool may use, besides what the contract limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CallLimits {
-    /// Wall-clock time for the whole call.
-    pub timeout: Duration,
-    /// The guest's memories together.
-    pub memory_bytes: u64,
-    /// The guest's tables together.
-    pub table_elements: u32,
-    /// The guest's core instances.
-    pub instances: u32,
-    /// Calls of the contract.
-    pub host_calls: u64,
-    /// Bytes to and from the guest, both ways together.
-    pub copied_bytes: u64,
-    /// Bytes of the answer.
-    pub answer_bytes: u64,
-    /// Progress and log lines; the rest are dropped and counted.
-    pub progress_lines: u32,
-}
-
-impl Default for CallLimits {
-    fn default() -> Self {
-        Self {
-            // A model waits no longer for an answer; a long build is started, and read across calls.
-            timeout: Duration::from_secs(120),
-            // A Python or JavaScript runtime and a 16 MiB file several times over.
-            memory_bytes: 256 << 20,
-            // The largest guests that standard compilers make have some ten thousand.
-            table_elements: 100_000,
-            // A component of a standard compiler has about ten; one with a language runtime, thirty.
-            instances: 100,
-            // A read for each file of a large source tree.
-            host_calls: 100_000,
-            // The same tree's content.
-            copied_bytes: 1 << 30,
-            // As much as a file: no model reads more.
-            answer_bytes: 16 << 20,
-            // More than a person reads of one call.
-            progress_lines: 1_000,
-        }
-    }
-}
 
 /// Interprets the table: what is out of its range is brought into it, and reported.
 pub(super) fn read(reading: &mut Reading<'_>, table: &document::Limits) -> (Limits, CallLimits) {
@@ -138,13 +96,6 @@ pub(super) fn read(reading: &mut Reading<'_>, table: &document::Limits) -> (Limi
         &mut call.table_elements,
         100,
         10_000_000,
-    );
-    of.count32(
-        "instances",
-        &table.instances,
-        &mut call.instances,
-        1,
-        10_000,
     );
     of.count(
         "host-calls",

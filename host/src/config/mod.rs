@@ -23,7 +23,6 @@ mod tool;
 
 pub use self::{
     error::{ConfigError, Notice, Problem, ProblemKind},
-    limits::CallLimits,
     load::{FILE_NAME, Loader},
     position::Position,
     sandbox::{Backend, LocalConfig, SandboxConfig},
@@ -35,6 +34,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::limits::CallLimits;
 use belljar_contract::session::Limits;
 
 /// Everything that an operator decides.

@@ -2,8 +2,6 @@
 //! `runtime`.
 
 #![expect(
-    missing_docs,
-    unreachable_pub,
     clippy::missing_errors_doc,
     reason = "generated; the contract's .wit files are the documentation"
 )]

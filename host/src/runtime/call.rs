@@ -5,10 +5,11 @@ use std::fmt;
 use belljar_contract::{Context, ErrorKind, Sandbox, session::Capability};
 use wasmtime::{Store, Trap, UpdateDeadline};
 
+use crate::limits::CallLimits;
+
 use super::{
     bindings::{Tool, ToolPre},
     engine::WasmEngine,
-    limits::CallLimits,
     state::{CallState, Ended, ProgressSink},
 };
 
@@ -28,6 +29,8 @@ pub enum LimitKind {
     HostCalls,
     /// Bytes copied between guest and host.
     CopiedBytes,
+    /// Bytes of the answer.
+    AnswerBytes,
 }
 
 impl fmt::Display for LimitKind {
@@ -39,6 +42,7 @@ impl fmt::Display for LimitKind {
             Self::Stack => "stack limit",
             Self::HostCalls => "limit of host calls",
             Self::CopiedBytes => "limit of copied bytes",
+            Self::AnswerBytes => "limit on its answer",
         })
     }
 }
@@ -140,7 +144,7 @@ pub(super) fn call<T>(
     store.limiter(|state| state);
     // One call cannot honestly bring more than the guest's whole memory, and a list whose entries
     // all point at one text could bring a multiple of it.
-    store.set_hostcall_fuel(call.limits.memory_bytes);
+    store.set_hostcall_fuel(usize::try_from(call.limits.memory_bytes).unwrap_or(usize::MAX));
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(|store| match store.data().context().check() {
         Ok(()) => Ok(UpdateDeadline::Continue(1)),

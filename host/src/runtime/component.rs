@@ -5,13 +5,14 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use belljar_contract::{Context, Sandbox, session::Capability};
 use wasmtime::component::Component as Compiled;
 
+use crate::limits::CallLimits;
+
 use super::{
     audit::{Import, WasiMode, audit},
     bindings::{ToolPre, exports::belljar::sandbox::tools as wit},
-    call::{Call, CallError, call},
+    call::{Call, CallError, LimitKind, call},
     convert,
     engine::WasmEngine,
-    limits::CallLimits,
     load_error::LoadError,
     state::{CallState, ProgressSink},
 };
@@ -173,7 +174,7 @@ impl Component {
         })?;
         answer
             .map_err(call_error)
-            .and_then(|answer| convert_answer(tool, answer))
+            .and_then(|answer| convert_answer(tool, answer, limits.answer_bytes))
     }
 }
 
@@ -334,7 +335,16 @@ fn call_error(error: wit::CallError) -> CallError {
     }
 }
 
-fn convert_answer(tool: &LoadedTool, answer: wit::Answer) -> Result<Answer, CallError> {
+fn convert_answer(tool: &LoadedTool, answer: wit::Answer, limit: u64) -> Result<Answer, CallError> {
+    let parts = answer.content.iter().map(|content| match content {
+        wit::Content::Text(text) => text.len(),
+        wit::Content::Data(data) => data.media_type.len() + data.bytes.len(),
+    });
+    let bytes = parts.sum::<usize>() + answer.structured.as_ref().map_or(0, String::len);
+    if bytes as u64 > limit {
+        return Err(CallError::Limit(LimitKind::AnswerBytes));
+    }
+
     let part = |content| match content {
         wit::Content::Text(text) => ContentPart::Text(text),
         wit::Content::Data(data) => ContentPart::Data {

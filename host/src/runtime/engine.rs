@@ -29,9 +29,9 @@ pub(crate) struct EngineOptions {
     /// How many calls may run at once; the pool has a slot for each.
     pub(crate) concurrent_calls: u32,
     /// The most memory that any call may be allowed.
-    pub(crate) memory_bytes: usize,
+    pub(crate) memory_bytes: u64,
     /// The most table elements that any call may be allowed.
-    pub(crate) table_elements: usize,
+    pub(crate) table_elements: u32,
     /// Where compiled components are kept; none: they are compiled at each load.
     pub(crate) cache: Option<CompilationCache>,
 }
@@ -48,9 +48,9 @@ pub(crate) struct WasmEngine {
 
 /// Memories, tables and core instances of one component. A tool of ours has one, two and three;
 /// a component that carries an interpreter and an adapter has a few more.
-const MEMORIES_PER_COMPONENT: u32 = 4;
-const TABLES_PER_COMPONENT: u32 = 8;
-const INSTANCES_PER_COMPONENT: u32 = 32;
+pub(super) const MEMORIES_PER_COMPONENT: u32 = 4;
+pub(super) const TABLES_PER_COMPONENT: u32 = 8;
+pub(super) const INSTANCES_PER_COMPONENT: u32 = 32;
 /// Bytes of a slot's memory that stay resident between calls: what a small tool touches. With
 /// the page map scan only dirty pages are reset, so the figure costs nothing to a smaller one.
 const KEEP_RESIDENT: usize = 1 << 20;
@@ -122,8 +122,8 @@ fn pooling(options: &EngineOptions) -> PoolingAllocationConfig {
     pool.max_memories_per_component(MEMORIES_PER_COMPONENT);
     pool.max_tables_per_component(TABLES_PER_COMPONENT);
     pool.max_core_instances_per_component(INSTANCES_PER_COMPONENT);
-    pool.max_memory_size(options.memory_bytes);
-    pool.table_elements(options.table_elements);
+    pool.max_memory_size(usize::try_from(options.memory_bytes).unwrap_or(usize::MAX));
+    pool.table_elements(options.table_elements as usize);
     pool.max_component_instance_size(4 << 20);
     pool.max_core_instance_size(4 << 20);
     pool.linear_memory_keep_resident(KEEP_RESIDENT);

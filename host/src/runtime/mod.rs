@@ -11,7 +11,6 @@ mod component;
 mod convert;
 mod engine;
 mod imports;
-mod limits;
 mod load_error;
 mod state;
 mod ticker;
@@ -23,7 +22,6 @@ pub use component::{Answer, ContentPart, ToolDescription};
 pub(crate) use component::{Component, missing};
 pub use engine::EngineError;
 pub(crate) use engine::{EngineOptions, WasmEngine};
-pub use limits::CallLimits;
 pub use load_error::LoadError;
 pub use state::{LogLevel, Progress, ProgressSink};
 

@@ -6,7 +6,12 @@ use belljar_contract::{Context, Sandbox, Stop, blocking};
 use wasmtime::{ResourceLimiter, component::HasData};
 use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
 
-use super::{call::LimitKind, limits::CallLimits};
+use crate::limits::CallLimits;
+
+use super::{
+    call::LimitKind,
+    engine::{INSTANCES_PER_COMPONENT, MEMORIES_PER_COMPONENT, TABLES_PER_COMPONENT},
+};
 
 /// How much a line of a tool's log matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,10 +47,7 @@ pub enum Progress {
 /// Where a call's progress goes. It is called on the guest's thread and must not block.
 pub type ProgressSink = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// The most progress reports and log lines of one call that are passed on: a tool that
-/// says more floods its caller.
-const PROGRESS_LINES: u32 = 10_000;
-/// The most bytes of one such line.
+/// The most bytes of a progress report or log line.
 const PROGRESS_LINE_BYTES: usize = 4096;
 
 /// Why a call was ended from the host's side.
@@ -76,8 +78,8 @@ pub(crate) struct CallState {
     progress_lines: u32,
     host_calls: u64,
     copied_bytes: u64,
-    memory_bytes: usize,
-    table_elements: usize,
+    memory_bytes: u64,
+    table_elements: u64,
     panic: Option<String>,
     wasi: Option<Box<InertWasi>>,
 }
@@ -162,7 +164,7 @@ impl CallState {
     pub(super) fn tell(&mut self, progress: impl FnOnce() -> Progress) {
         self.progress_lines = self.progress_lines.saturating_add(1);
         if let Some(sink) = &self.progress
-            && self.progress_lines <= PROGRESS_LINES
+            && self.progress_lines <= self.limits.progress_lines
         {
             sink(progress());
         }
@@ -198,14 +200,14 @@ impl ResourceLimiter for CallState {
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        let total = self
-            .memory_bytes
-            .saturating_add(desired.saturating_sub(current));
-        if total > self.limits.memory_bytes {
-            return Err(wasmtime::Error::new(Ended::Limit(LimitKind::Memory)));
-        }
-        self.memory_bytes = total;
-        Ok(true)
+        let limit = self.limits.memory_bytes;
+        grow(
+            &mut self.memory_bytes,
+            current,
+            desired,
+            limit,
+            LimitKind::Memory,
+        )
     }
 
     fn table_growing(
@@ -214,15 +216,42 @@ impl ResourceLimiter for CallState {
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        let total = self
-            .table_elements
-            .saturating_add(desired.saturating_sub(current));
-        if total > self.limits.table_elements {
-            return Err(wasmtime::Error::new(Ended::Limit(LimitKind::TableElements)));
-        }
-        self.table_elements = total;
-        Ok(true)
+        let limit = self.limits.table_elements.into();
+        grow(
+            &mut self.table_elements,
+            current,
+            desired,
+            limit,
+            LimitKind::TableElements,
+        )
     }
+
+    fn instances(&self) -> usize {
+        INSTANCES_PER_COMPONENT as usize
+    }
+
+    fn tables(&self) -> usize {
+        TABLES_PER_COMPONENT as usize
+    }
+
+    fn memories(&self) -> usize {
+        MEMORIES_PER_COMPONENT as usize
+    }
+}
+
+fn grow(
+    used: &mut u64,
+    current: usize,
+    desired: usize,
+    limit: u64,
+    kind: LimitKind,
+) -> wasmtime::Result<bool> {
+    let total = used.saturating_add(desired.saturating_sub(current) as u64);
+    if total > limit {
+        return Err(wasmtime::Error::new(Ended::Limit(kind)));
+    }
+    *used = total;
+    Ok(true)
 }
 
 impl WasiView for CallState {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use belljar::{
-    CallLimits, Host, LoadError, Tool, WasiMode,
+    Host, LoadError, Tool, WasiMode,
     config::{Config, ToolConfig},
 };
 
@@ -79,7 +79,7 @@ impl Component {
             .map_err(|error| self.refused(error))?;
         Ok(match &self.granted {
             Some(granted) => tool.configured(config, granted),
-            None => tool.with_limits(CallLimits::from(&config.call_limits)),
+            None => tool.with_limits(config.call_limits),
         })
     }
 

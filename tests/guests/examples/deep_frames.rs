@@ -1,4 +1,4 @@
-//! Calls itself until its stack is used up.
+//! Calls itself until the part of its memory that its compiler uses as a stack is used up.
 #![cfg(target_family = "wasm")]
 
 use std::hint::black_box;

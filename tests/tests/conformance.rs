@@ -1,0 +1,127 @@
+//! The conformance suite against every backend that needs nothing but this machine: each case
+//! is a test, `local::files.write/makes-and-replaces`. What cannot be tried is ignored, with the reason.
+
+use std::{path::Path, process::ExitCode, sync::Arc};
+
+use belljar::{
+    Backend, Context, async_trait,
+    backends::{LocalOptions, OpenError, VirtualOptions},
+    layers::{Policy, PolicyBackend},
+};
+use belljar_conformance::{
+    Case, Factory, Failure, HostDirectory, Outcome, Shared, TIME_LIMIT, Workspace, cases, run_case,
+};
+use belljar_contract::Sandbox;
+use belljar_guest::testing::MemorySandbox;
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let kept = match tempfile::tempdir() {
+        Ok(kept) => kept,
+        Err(error) => panic!("no temporary directory: {error}"),
+    };
+    let shared = match local(kept.path()) {
+        Ok(backend) => Sandbox::new(backend),
+        Err(error) => panic!("the local backend does not open: {error}"),
+    };
+    let backends: [(&str, Arc<dyn Factory>); 6] = [
+        ("virtual", Arc::new(Directory::new(virtual_, true))),
+        ("local", Arc::new(Directory::new(local, true))),
+        // The sandbox's own processes make what the host makes in the other.
+        ("local-from-inside", Arc::new(Directory::new(local, false))),
+        ("local-shared", Arc::new(Shared::new(shared))),
+        ("policy", Arc::new(Directory::new(behind_policy, true))),
+        ("memory", Arc::new(Memory)),
+    ];
+    let trials = backends
+        .iter()
+        .flat_map(|(name, factory)| cases().iter().map(move |case| trial(name, factory, case)))
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case) -> Trial {
+    let factory = Arc::clone(factory);
+    Trial::ignorable_test(format!("{backend}::{}", case.name), move || match run_case(
+        case, &factory, TIME_LIMIT,
+    )
+    .outcome
+    {
+        Outcome::Passed => Ok(Completion::Completed),
+        Outcome::Skipped(reason) => Ok(Completion::ignored_with(reason)),
+        Outcome::Failed(message) => Err(Failed::from(format!("{}\n{message}", case.about))),
+    })
+}
+
+/// How a backend is opened on a directory of the host.
+type Open = fn(&Path) -> Result<Arc<dyn Backend>, OpenError>;
+
+fn virtual_(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
+    let options = VirtualOptions {
+        workspace: Some(workspace.to_owned()),
+        ..VirtualOptions::default()
+    };
+    options.open_ambient()
+}
+
+/// With `owns_all_children` left out: the sessions of many cases share this process.
+fn local(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
+    let options = LocalOptions {
+        workspace: Some(workspace.to_owned()),
+        allow_host_processes: true,
+        ..LocalOptions::default()
+    };
+    options.open_ambient()
+}
+
+/// A policy that takes nothing away must change nothing.
+fn behind_policy(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
+    let below = local(workspace)?;
+    Ok(Arc::new(PolicyBackend::new(below, Policy::everything())))
+}
+
+/// Opens a backend in a temporary directory for each case.
+struct Directory {
+    open: Open,
+    /// Whether the cases may reach the directory on the host.
+    by_host: bool,
+}
+
+impl Directory {
+    fn new(open: Open, by_host: bool) -> Self {
+        Self { open, by_host }
+    }
+}
+
+#[async_trait]
+impl Factory for Directory {
+    async fn open(&self, _: &Context) -> Result<Workspace, Failure> {
+        let folder = || {
+            let folder = tempfile::tempdir();
+            folder.map_err(|error| Failure::wrong(format!("no temporary directory: {error}")))
+        };
+        let (workspace, outside) = (folder()?, folder()?);
+        let backend = (self.open)(workspace.path())
+            .map_err(|error| Failure::wrong(format!("the backend does not open: {error}")))?;
+        let fresh = Workspace::fresh(Sandbox::new(backend));
+        let fresh = match self.by_host {
+            true => {
+                let host = HostDirectory::new_ambient(workspace.path(), outside.path());
+                fresh.with_outside(Arc::new(host))
+            }
+            false => fresh,
+        };
+        Ok(fresh.keeping((workspace, outside)))
+    }
+}
+
+/// Makes a sandbox in memory for each case.
+struct Memory;
+
+#[async_trait]
+impl Factory for Memory {
+    async fn open(&self, _: &Context) -> Result<Workspace, Failure> {
+        Ok(Workspace::fresh(Sandbox::from(&MemorySandbox::new())))
+    }
+}
