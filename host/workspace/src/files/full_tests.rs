@@ -5,7 +5,7 @@
 use std::{path::Path, process::Command};
 
 use belljar_contract::{
-    ErrorKind, GuestPath, Request,
+    ErrorKind, Request,
     files::{ReplaceOptions, WriteOptions},
 };
 use rustix::process::geteuid;
@@ -116,7 +116,7 @@ fn done(place: &Place, requests: Vec<Request>) {
 /// Sees that each fails so, and that files, names and room are then what they were.
 fn refused(place: &Place, right: ErrorKind, requests: Vec<Request>) {
     let free = || {
-        let free = rustix::fs::statvfs(&place.host(".")).unwrap();
+        let free = rustix::fs::statvfs(place.host(".")).unwrap();
         (free.f_bfree, free.f_ffree)
     };
     for request in requests {

@@ -26,15 +26,19 @@ pub(super) fn make_directory(workspace: &Workspace, path: &GuestPath) -> Result<
                 fault => fault,
             })?;
         }
-        // The last name's link to nothing is something that has the path; one before it is not.
-        Err(Fault::DanglingLink) => {
-            let last = root.place(path)?.map(|place| place.status()).transpose()?;
-            return Err(match last.flatten() {
-                Some(status) if status.kind == Kind::Link => Fault::Exists,
-                _ => Fault::DanglingLink,
-            });
+        Err(fault) => {
+            // Where the way to it has a fault, that is what there is to say.
+            let last = || root.place(path).ok()??.status().ok()?;
+            let has = |kind| last().is_some_and(|status| status.kind == kind);
+            match fault {
+                // The last name's link to nothing is something that has the path; one before it is
+                // not.
+                Fault::DanglingLink if has(Kind::Link) => return Err(Fault::Exists),
+                // It is there, whether it lets us in or not.
+                Fault::System(Errno::ACCESS) if has(Kind::Directory) => {}
+                fault => return Err(fault),
+            }
         }
-        Err(fault) => return Err(fault),
     }
     made.keep();
     Ok(())

@@ -72,7 +72,10 @@ fn as_another_user() {
 fn every_case(places: &[Place]) {
     for place in places {
         below_a_closed_directory(place);
-        a_directory_that_is_only_passed(place);
+        // Elsewhere a directory is read to be gone through.
+        if cfg!(all(target_os = "linux", not(belljar_portable))) {
+            a_directory_that_is_only_passed(place);
+        }
         a_directory_that_is_only_listed(place);
         a_directory_that_is_not_written(place);
         walks_count_what_is_closed(place);

@@ -15,12 +15,10 @@ use super::{
 
 /// Says what a path is.
 pub(super) fn stat(workspace: &Workspace, path: &GuestPath) -> Result<Info, Fault> {
-    let status = match workspace.root.target(path, None)? {
-        Target::Directory(handle) => Status::of(&*handle)?,
-        Target::Place(_, None) => return Err(Fault::Missing),
-        Target::Place(_, Some(_)) if path.must_be_directory() => return Err(Fault::NotDirectory),
-        Target::Place(_, Some(status)) => status,
-    };
+    let status = look(workspace, path)?;
+    if path.must_be_directory() && status.kind != EntryKind::Directory {
+        return Err(Fault::NotDirectory);
+    }
     Ok(Info {
         kind: status.kind,
         size: if status.kind == EntryKind::File {
@@ -31,6 +29,20 @@ pub(super) fn stat(workspace: &Workspace, path: &GuestPath) -> Result<Info, Faul
         modified: status.modified_nanoseconds(),
         mode: status.mode,
     })
+}
+
+/// Looks at a name where it is, unless it is a link: a directory need not let us in for that.
+fn look(workspace: &Workspace, path: &GuestPath) -> Result<Status, Fault> {
+    if let Some(place) = workspace.root.place(path)? {
+        let status = place.status()?.ok_or(Fault::Missing)?;
+        if status.kind != EntryKind::Link {
+            return Ok(status);
+        }
+    }
+    match workspace.root.target(path, None)? {
+        Target::Directory(handle) => Ok(Status::of(&*handle)?),
+        Target::Place(_, status) => status.ok_or(Fault::Missing),
+    }
 }
 
 /// Gives a path with every link resolved.

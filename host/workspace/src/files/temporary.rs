@@ -9,7 +9,6 @@ use belljar_contract::Context;
 use rustix::{
     fs::{self, AtFlags, Gid, Mode, OFlags, Uid},
     io::Errno,
-    rand::{GetRandomFlags, getrandom},
 };
 
 use super::{fault::Fault, place::Place, platform, status::Status};
@@ -31,9 +30,8 @@ pub(super) struct Temporary {
 impl Temporary {
     /// Makes an empty file beside `place`.
     pub(super) fn beside(place: &Place) -> Result<Self, Fault> {
-        let mut random = [0_u8; 16];
-        getrandom(&mut random, GetRandomFlags::empty())?;
-        let name = format!(".belljar-{:032x}.tmp", u128::from_le_bytes(random));
+        let random = u128::from_le_bytes(platform::unguessable()?);
+        let name = format!(".belljar-{random:032x}.tmp");
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         // Nobody else reads it before it has its mode.
         let file = fs::openat(&*place.parent, &name, flags, Mode::from_raw_mode(0o600))?;

@@ -1,4 +1,4 @@
-//! Linux: `openat2`, `renameat2`, `copy_file_range` and `getdents64`.
+//! Linux: `openat2`, `renameat2`, `copy_file_range`, `getdents64` and `getrandom`.
 
 use std::{
     mem::MaybeUninit,
@@ -8,6 +8,7 @@ use std::{
 use rustix::{
     fs::{self, AtFlags, FileType, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Stat},
     io::Errno,
+    rand::{GetRandomFlags, getrandom},
 };
 
 use crate::files::status::{Kind, Status};
@@ -59,6 +60,13 @@ pub(crate) fn copy_range(
     length: usize,
 ) -> Result<usize, Errno> {
     fs::copy_file_range(from, None, to, None, length)
+}
+
+/// Bytes that nobody can guess.
+pub(crate) fn unguessable() -> Result<[u8; 16], Errno> {
+    let mut bytes = [0; 16];
+    getrandom(&mut bytes, GetRandomFlags::empty())?;
+    Ok(bytes)
 }
 
 /// What the system says of a file.

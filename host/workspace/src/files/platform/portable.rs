@@ -1,6 +1,9 @@
 //! Other Unix systems: no step is taken that POSIX does not have, and what replaces it says so.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::{
+    hash::{BuildHasher, RandomState},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+};
 
 use rustix::{
     fs::{self, AtFlags, FileType, OFlags, Stat},
@@ -48,6 +51,17 @@ pub(crate) fn copy_range(
     Err(Errno::NOSYS)
 }
 
+/// Bytes that nobody can guess: hashes under keys that the system gave this process.
+pub(crate) fn unguessable() -> Result<[u8; 16], Errno> {
+    let keys = RandomState::new();
+    let halves = [keys.hash_one(0_u8), keys.hash_one(1_u8)];
+    let mut bytes = [0; 16];
+    for (to, from) in bytes.chunks_exact_mut(8).zip(halves) {
+        to.copy_from_slice(&from.to_le_bytes());
+    }
+    Ok(bytes)
+}
+
 /// What the system says of a file.
 #[expect(
     clippy::useless_conversion,
@@ -61,8 +75,14 @@ pub(crate) fn status(stat: &Stat) -> Status {
         device: u64::try_from(stat.st_dev).unwrap_or(0),
         inode: u64::from(stat.st_ino),
         owner: (stat.st_uid, stat.st_gid),
-        modified: (i64::from(stat.st_mtime), i64::from(stat.st_mtime_nsec)),
-        changed: (i64::from(stat.st_ctime), i64::from(stat.st_ctime_nsec)),
+        modified: (
+            i64::from(stat.st_mtime),
+            i64::try_from(stat.st_mtime_nsec).unwrap_or(0),
+        ),
+        changed: (
+            i64::from(stat.st_ctime),
+            i64::try_from(stat.st_ctime_nsec).unwrap_or(0),
+        ),
     }
 }
 
@@ -90,7 +110,9 @@ pub(crate) fn for_each_entry<E: From<Errno>>(
     _buffer: &mut EntryBuffer,
     mut each: impl FnMut(&[u8], Kind) -> Result<(), E>,
 ) -> Result<(), E> {
-    for entry in fs::Dir::read_from(directory)? {
+    // Not opened again: a directory that may be listed need not let us pass.
+    let same = rustix::io::fcntl_dupfd_cloexec(directory, 0)?;
+    for entry in fs::Dir::new(same)? {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if name == b"." || name == b".." {
