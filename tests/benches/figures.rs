@@ -4,6 +4,12 @@
 //! and the peer take turns, and the ratio is of the medians, so that a machine that is busy with other
 //! things distorts both alike.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark measures time, does what its peers do, and prints"
+)]
+
 use std::{
     path::Path,
     process::Command,
@@ -20,12 +26,14 @@ use belljar::{
 use belljar_test_guests::{coding, component};
 use belljar_tests::workspace_root;
 
+type Figure = fn() -> Result<(), Box<dyn std::error::Error>>;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let wanted: Vec<String> = std::env::args()
         .skip(1)
         .filter(|argument| !argument.starts_with('-'))
         .collect();
-    let figures: [(&str, fn() -> Result<(), Box<dyn std::error::Error>>); 5] = [
+    let figures: [(&str, Figure); 5] = [
         ("call", call),
         ("host-call", host_call),
         ("read", read),

@@ -1,5 +1,7 @@
 //! The dependencies point one way: reads the source and fails where an arrow points back.
 
+#![expect(clippy::disallowed_methods, reason = "a test reads the sources")]
+
 use std::path::{Path, PathBuf};
 
 use belljar_tests::workspace_root;

@@ -217,9 +217,9 @@ impl Line {
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         // A CR at the file's end, without LF, is the line's.
-        let bytes = bytes.strip_suffix(b"\n").map_or(bytes, |line| {
-            line.strip_suffix(b"\r").unwrap_or(line)
-        });
+        let bytes = bytes
+            .strip_suffix(b"\n")
+            .map_or(bytes, |line| line.strip_suffix(b"\r").unwrap_or(line));
         let mut end = bytes.len().min(MAX_LINE_BYTES);
         // A character is at most 4 bytes; do not search further back in what is not text.
         let floor = end.saturating_sub(3);
