@@ -1,6 +1,6 @@
 //! The attribute macro of belljar-guest, which documents it.
 //!
-//! [`options`] reads the attribute, [`signature`] the function, and [`expand`] writes what both
+//! `options` reads the attribute, `signature` the function, and `expand` writes what both
 //! say. All that is wrong is reported at once, each fault where it stands.
 
 mod expand;

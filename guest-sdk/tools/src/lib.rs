@@ -1,7 +1,7 @@
 //! The standard coding tools as one component: what an agent needs to work on a source tree.
 //!
 //! Every tool answers with short text for a model: the result first, then, in brackets, what was
-//! left out and how to get it. A failure says what to do next ([`advice`]). `run` and `shell` need processes
+//! left out and how to get it. A failure says what to do next (`advice`). `run` and `shell` need processes
 //! and are not offered where there are none.
 
 mod advice;

@@ -2,7 +2,7 @@
 //!
 //! A file is read in three steps, each of which reports every problem that it finds, with its
 //! line and column: the text is parsed as TOML; its structure is compared with the schema of
-//! [`document`] (unknown keys, wrong types); its values are interpreted. The result is a [`Config`], which no
+//! `document` (unknown keys, wrong types); its values are interpreted. The result is a [`Config`], which no
 //! longer knows that there was a file, but for its [`Notice`]s.
 //!
 //! It leaves to others: whether the workspace exists (said when a session is opened), whether a
