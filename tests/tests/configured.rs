@@ -175,6 +175,27 @@ guard = false
 }
 
 #[test]
+fn who_has_seen_a_part_does_not_overwrite_the_whole() {
+    let configured = Configured::new(
+        &[("a", "one\ntwo\nthree\n")],
+        "[tools.coding]\ncomponent = \"coding.wasm\"\nallow = [\"read\", \"write\"]\n",
+    );
+    let call = |name: &str, arguments: Value| configured.call("coding", name, arguments);
+    let overwrite = || call("write", json!({ "path": "a", "content": "new\n" }));
+    let part = call("read", json!({ "path": "a", "start_line": 1, "lines": 2 }));
+    assert_eq!(
+        part.expect("it may"),
+        "1\tone\n2\ttwo\n[lines 1-2 of 3; go on with start_line 3]"
+    );
+    assert_eq!(kind(overwrite()), ErrorKind::Stale);
+    assert_eq!(configured.content("a"), "one\ntwo\nthree\n");
+    let rest = call("read", json!({ "path": "a", "start_line": 3 }));
+    assert_eq!(rest.expect("it may"), "3\tthree\n[lines 3-3 of 3]");
+    overwrite().expect("all of it was read");
+    assert_eq!(configured.content("a"), "new\n");
+}
+
+#[test]
 fn another_session_has_read_nothing() {
     let configured = Configured::new(
         &[("a", "old")],

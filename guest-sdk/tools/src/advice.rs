@@ -11,7 +11,7 @@ pub(crate) fn advise(error: Error) -> ToolError {
         ErrorKind::IsADirectory => "a file is needed here; list shows what the directory has",
         ErrorKind::NotADirectory => "a directory is needed here",
         ErrorKind::NotAFile => "only regular files have content",
-        ErrorKind::NotEmpty => "the directory has entries; remove takes them with recursive",
+        ErrorKind::NotEmpty => "remove takes what is in it with recursive",
         ErrorKind::AccessDenied => "do not try another way to the same place",
         ErrorKind::ReadOnly => "nothing can be changed in this sandbox",
         ErrorKind::Unsupported => "this sandbox cannot do it; use another tool",
@@ -21,7 +21,8 @@ pub(crate) fn advise(error: Error) -> ToolError {
         ErrorKind::SeveralMatches => {
             "give more of the lines around it, so that it occurs once, or set all"
         }
-        ErrorKind::Stale => "the file has changed since it was read; read it again, then repeat",
+        // The message says to read it, first or again.
+        ErrorKind::Stale => "then repeat",
         ErrorKind::ProgramNotFound => {
             "look for the program with shell and `command -v`, or use another one"
         }

@@ -97,11 +97,13 @@ fn apply(text: &[u8], edit: &Replacement) -> Result<(Vec<u8>, u64), ToolError> {
     // Occurrences may overlap, and then the iterator has seen only one of them.
     let overlaps = finder.find(&text[first + 1..]).is_some();
     if !edit.all && overlaps {
-        let lines: Vec<String> = places
+        let mut lines: Vec<usize> = places
             .iter()
             .take(10)
-            .map(|place| line_number(text, *place).to_string())
+            .map(|place| line_number(text, *place))
             .collect();
+        lines.dedup();
+        let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
         let message = format!(
             "the text to replace occurs more than once (line {}); give more of the lines around it, or set all",
             lines.join(", ")

@@ -2,10 +2,17 @@
 //!
 //! Each line is its number, a tab, and its text, so that a model can name lines and still copy the text.
 //! Line ends are not shown; what is special about them is said at the end.
+//!
+//! Of a file that is shown up to some line before its last, the last byte is not fetched: the host takes what is
+//! fetched for read, and who has seen a part may not overwrite the whole.
 
 use std::fmt::Write as _;
 
-use belljar_guest::{Error, ErrorKind, Operation, ToolError, files, session, tool};
+use belljar_guest::{
+    Error, ErrorKind, Operation, ToolError,
+    files::{self, EntryKind},
+    session, tool,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -33,7 +40,8 @@ pub(crate) struct Read {
 }
 
 /// Reads a text file. Each line is shown as its number, a tab, and its text. Long files are
-/// shown in parts: give start_line and lines. Read a file before you edit or overwrite it.
+/// shown in parts: give start_line and lines. Read a file before you edit it, and to its end
+/// before you overwrite it.
 #[tool(read_only, idempotent, needs(read))]
 pub(crate) fn read(args: Read) -> Result<String, ToolError> {
     let first = args.start_line.unwrap_or(1);
@@ -43,37 +51,56 @@ pub(crate) fn read(args: Read) -> Result<String, ToolError> {
         return Err(ToolError::of(ErrorKind::InvalidArgument, message));
     }
     let mut page = Page::new(first, most);
-    match files::read(&args.path) {
-        Ok(content) => {
-            if content.bytes.contains(&0) {
-                let size = shown::count(content.bytes.len() as u64, "byte");
-                let message = format!("{}: a binary file of {size}, not text", args.path);
-                return Err(ToolError::of(ErrorKind::NotUtf8, message));
-            }
-            page.take(&content.bytes);
-            page.complete = true;
-        }
-        Err(error) if error.kind == ErrorKind::TooLarge => in_ranges(&args.path, &mut page)?,
-        Err(error) => return Err(advise(error)),
+    match fetch(&args.path, &mut page) {
+        Err(error) if error.kind == ErrorKind::TooLarge => in_ranges(&args.path, &mut page),
+        fetched => fetched,
     }
+    .map_err(advise)?;
     page.finish(&args.path)
 }
 
+/// Reads a file, all of it or all but its last byte.
+fn fetch(path: &str, page: &mut Page) -> Result<(), Error> {
+    let info = files::stat(path)?;
+    // What is no file, reading refuses with its own words.
+    if info.kind != EntryKind::File || info.size < 2 {
+        let content = files::read(path)?;
+        page.size = content.bytes.len() as u64;
+        page.take(&content.bytes);
+        page.complete = true;
+        return Ok(());
+    }
+    let end = info.size - 1;
+    let head = files::read_range(path, 0, end)?;
+    page.size = head.size;
+    page.take(&head.bytes);
+    if head.size <= end {
+        // It has become shorter, and this was all.
+        page.complete = true;
+    } else if !page.full() {
+        let last = files::read_range(path, end, 1)?;
+        if last.version != head.version {
+            return Err(changed(path));
+        }
+        page.take(&last.bytes);
+        page.complete = last.size == info.size;
+    } else if head.size == info.size {
+        page.count_last();
+    }
+    Ok(())
+}
+
 /// Reads a file that is too large for one read, until the page is full.
-fn in_ranges(path: &str, page: &mut Page) -> Result<(), ToolError> {
+fn in_ranges(path: &str, page: &mut Page) -> Result<(), Error> {
     let most = session::describe().limits.file_bytes.min(RANGE_BYTES);
     let mut offset = 0;
     let mut version = None;
     while !page.full() {
-        let chunk = files::read_range(path, offset, most).map_err(advise)?;
+        let chunk = files::read_range(path, offset, most)?;
         if version.get_or_insert_with(|| chunk.version.clone()) != &chunk.version {
-            let error = Error::new(
-                ErrorKind::Stale,
-                Operation::ReadRange,
-                "the file changed while it was read",
-            );
-            return Err(advise(error.at(path)));
+            return Err(changed(path));
         }
+        page.size = chunk.size;
         if chunk.bytes.is_empty() {
             page.complete = true;
             break;
@@ -82,6 +109,11 @@ fn in_ranges(path: &str, page: &mut Page) -> Result<(), ToolError> {
         page.take(&chunk.bytes);
     }
     Ok(())
+}
+
+fn changed(path: &str) -> Error {
+    let message = "the file changed while it was read; read it again";
+    Error::new(ErrorKind::Stale, Operation::ReadRange, message).at(path)
 }
 
 /// The lines that are shown, as they come.
@@ -93,8 +125,12 @@ struct Page {
     shown: u64,
     /// Lines that were seen.
     seen: u64,
-    /// The file's end was seen.
+    /// All lines were seen, or counted.
     complete: bool,
+    /// Bytes of the whole file.
+    size: u64,
+    /// There is a NUL.
+    binary: bool,
     /// The beginning of a line whose end has not come.
     open: Vec<u8>,
     /// Bytes of the open line that were not kept.
@@ -115,6 +151,8 @@ impl Page {
             shown: 0,
             seen: 0,
             complete: false,
+            size: 0,
+            binary: false,
             open: Vec::new(),
             dropped: 0,
             crlf: 0,
@@ -132,6 +170,7 @@ impl Page {
         if self.seen == 0 && self.open.is_empty() && bytes.starts_with(b"\xEF\xBB\xBF") {
             self.mark = true;
         }
+        self.binary |= bytes.contains(&0);
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.hold(part);
             if part.ends_with(b"\n") {
@@ -147,6 +186,16 @@ impl Page {
         let kept = part.len().min(room);
         self.open.extend_from_slice(&part[..kept]);
         self.dropped += (part.len() - kept) as u64;
+    }
+
+    /// Counts the line that the file's last byte ends, whatever byte that is.
+    fn count_last(&mut self) {
+        self.open.clear();
+        self.dropped = 0;
+        self.seen += 1;
+        self.complete = true;
+        // How it ends is not known, and counts for nothing.
+        self.unended = true;
     }
 
     fn line(&mut self) {
@@ -175,6 +224,11 @@ impl Page {
     }
 
     fn finish(mut self, path: &str) -> Result<String, ToolError> {
+        if self.binary {
+            let size = shown::count(self.size, "byte");
+            let message = format!("{path}: a binary file of {size}, not text");
+            return Err(ToolError::of(ErrorKind::NotUtf8, message));
+        }
         // Of a file that was not seen to its end, the open line is not a line yet.
         if self.complete && !self.open.is_empty() {
             self.line();
@@ -256,6 +310,25 @@ mod tests {
         assert_eq!(
             page(b"a\n", 0, 1).unwrap_err().kind,
             Some(ErrorKind::InvalidArgument)
+        );
+    }
+
+    #[test]
+    fn what_comes_after_a_part_is_counted() {
+        for (content, lines) in [
+            (&b"a\nb"[..], 2),
+            (b"a\n\n", 2),
+            (b"a\nb\nc", 3),
+            (b"a\nb\n\n", 3),
+        ] {
+            assert_eq!(
+                page(content, 1, 1).unwrap(),
+                format!("1\ta\n[lines 1-1 of {lines}; go on with start_line 2]")
+            );
+        }
+        assert_eq!(
+            page(b"a\r\nb\r\nc\r\n", 1, 1).unwrap(),
+            "1\ta\n[lines 1-1 of 3; go on with start_line 2; lines end with CRLF]"
         );
     }
 
