@@ -275,6 +275,22 @@ fn what_is_no_tool_is_refused_and_shown_with_its_reason() {
 }
 
 #[test]
+fn a_configured_component_that_is_not_there_is_told_with_its_table() {
+    let folder = Folder::new().coding("allow = [\"read\"]");
+    std::fs::remove_file(folder.path("coding.wasm")).expect("it goes away");
+    let run = ["run", "coding", "list", "{}"];
+    assert_eq!(folder.code(&run), Some(4));
+    assert_eq!(folder.code(&["tools"]), Some(4));
+    let told = folder.json(&run)["error"].clone();
+    for (part, text) in [("message", "coding.wasm"), ("hint", "[tools.coding]")] {
+        assert!(
+            told[part].as_str().is_some_and(|said| said.contains(text)),
+            "{told}"
+        );
+    }
+}
+
+#[test]
 fn forbidden_imports_are_named() {
     let folder = Folder::new().guest("import_wasi_filesystem");
     let inspected = folder.json(&["inspect", "import_wasi_filesystem.wasm"]);

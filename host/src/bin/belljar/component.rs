@@ -84,7 +84,15 @@ impl Component {
     }
 
     fn refused(&self, error: LoadError) -> Failure {
+        let configured;
         let hint = match &error {
+            LoadError::Read { .. } if self.granted.is_some() => {
+                configured = format!(
+                    "put the file there, or name another as the component of [tools.{}]",
+                    self.name
+                );
+                Some(&*configured)
+            }
             LoadError::ForbiddenImports { names }
                 if names.iter().all(|name| name.starts_with("wasi:")) =>
             {
