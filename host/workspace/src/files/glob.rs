@@ -3,7 +3,7 @@
 use std::collections::BinaryHeap;
 
 use belljar_contract::{
-    Context, GuestPath, Pattern, Scope,
+    Context, GuestPath, Pattern, Scope, Stop,
     files::{Found, GlobResult, Name, Skipped},
 };
 
@@ -250,7 +250,16 @@ impl Visitor for Finder<'_> {
         true
     }
 
-    fn meet(&self, worker: &mut Worker, below: &State, met: &Met<'_>) -> Verdict<State> {
+    fn meet(
+        &self,
+        worker: &mut Worker,
+        context: &Context,
+        below: &State,
+        met: &Met<'_>,
+    ) -> Result<Verdict<State>, Stop> {
+        if worker.scratch.is_due() {
+            context.check()?;
+        }
         let text = String::from_utf8_lossy(met.name);
         let step = self
             .glob
@@ -261,7 +270,7 @@ impl Visitor for Finder<'_> {
         let is_link = met.kind == Kind::Link && (self.hidden || !met.name.starts_with(b"."));
         let enters = step.below.filter(|_| met.kind == Kind::Directory);
         if !(matches || is_link || enters.is_some()) || met.is_ignored() {
-            return Verdict::Leave;
+            return Ok(Verdict::Leave);
         }
         if is_link || (matches && met.kind == Kind::Link) {
             worker.skipped.links += 1;
@@ -269,7 +278,7 @@ impl Visitor for Finder<'_> {
         if matches {
             worker.take(met.path, met.kind, self.limit);
         }
-        enters.map_or(Verdict::Leave, Verdict::Enter)
+        Ok(enters.map_or(Verdict::Leave, Verdict::Enter))
     }
 
     fn look(

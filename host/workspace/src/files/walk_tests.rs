@@ -167,6 +167,40 @@ fn a_stopped_walk_ends() {
 }
 
 #[test]
+fn globs_that_take_long_are_stopped_in_between() {
+    let names: Vec<String> = (0..200)
+        .map(|n| format!("{}{n}", "a".repeat(200)))
+        .collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
+    let tree = Tree::new(&files);
+    let slow = Pattern::parse(&format!("{}b", "*a".repeat(2000))).unwrap();
+    let mut query = regex("word");
+    query.include = vec![slow.clone(); 256];
+    let context = || Context::new().with_timeout(std::time::Duration::from_millis(20));
+    let started = context().now();
+    assert!(matches!(
+        super::search::search(&tree.workspace, &context(), &query, &scope(".", 10)),
+        Err(super::fault::Fault::Stopped(_))
+    ));
+    assert!(matches!(
+        super::glob::glob(&tree.workspace, &context(), &slow, &scope(".", 10)),
+        Err(super::fault::Fault::Stopped(_))
+    ));
+    // Without a look in between the first alone takes minutes.
+    assert!(context().now() - started < std::time::Duration::from_secs(10));
+}
+
+#[test]
+fn an_ignore_file_whose_patterns_are_too_large_together_is_counted() {
+    let line = |n: usize| format!("{}b{n}\n", "*a".repeat(100));
+    let patterns: String = (0..2500).map(line).collect();
+    let tree = Tree::new(&[(".gitignore", &patterns), ("a.txt", "")]);
+    let found = tree.glob("*", scope(".", 10)).unwrap();
+    assert_eq!(paths(&found), ["a.txt"]);
+    assert_eq!(found.skipped.unreadable, 1);
+}
+
+#[test]
 fn links_are_counted_and_followed_only_as_a_beginning() {
     let tree = Tree::new(&[
         ("real/a.txt", "word"),

@@ -45,7 +45,12 @@ pub struct Scratch {
     /// For each instruction, the last round in which it was reached.
     reached: Vec<u64>,
     round: u64,
+    /// Instructions that were looked at since [`Scratch::is_due`] last said yes.
+    spent: usize,
 }
+
+/// After how many instructions a caller should look whether it may go on: a millisecond or so.
+const DUE: usize = 1 << 17;
 
 impl Program {
     pub(super) fn compile(sequence: &Sequence) -> Self {
@@ -161,6 +166,7 @@ impl Program {
         let mut literal_only = !hidden && name.starts_with('.');
         for character in name.chars() {
             scratch.begin(self);
+            scratch.spent = scratch.spent.saturating_add(scratch.current.len());
             for index in 0..scratch.current.len() {
                 let at = scratch.current[index];
                 let takes = match &self.instructions[at as usize] {
@@ -207,6 +213,15 @@ impl Program {
 }
 
 impl Scratch {
+    /// Whether steps have cost so much since this last said yes that it is time to look whether to go on.
+    pub(crate) const fn is_due(&mut self) -> bool {
+        let due = self.spent >= DUE;
+        if due {
+            self.spent = 0;
+        }
+        due
+    }
+
     /// Begins a new set of instructions, in `next`.
     fn begin(&mut self, program: &Program) {
         self.next.clear();

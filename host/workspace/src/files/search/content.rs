@@ -101,7 +101,10 @@ impl ContentSearch {
         is_directory: bool,
         scratch: &mut Scratch,
     ) -> Passage {
-        let passes = self.filter.pass(&above.0, name, is_directory, scratch);
+        let always = || Ok::<_, std::convert::Infallible>(());
+        let Ok(passes) = self
+            .filter
+            .pass(&above.0, name, is_directory, scratch, always);
         Passage {
             looks: passes.looks,
             enters: passes.enters.map(Entered),

@@ -61,16 +61,23 @@ impl Filter {
         }
     }
 
-    pub(super) fn pass(
+    /// What the globs make of an entry. Many long ones take their time, so `go_on` is asked in between.
+    pub(super) fn pass<E>(
         &self,
         above: &Passed,
         name: &str,
         is_directory: bool,
         scratch: &mut Scratch,
-    ) -> Passes {
+        go_on: impl Fn() -> Result<(), E>,
+    ) -> Result<Passes, E> {
+        let look_up = |scratch: &mut Scratch| match scratch.is_due() {
+            true => go_on(),
+            false => Ok(()),
+        };
         let mut excluded = false;
         let mut exclude = Vec::with_capacity(self.exclude.len());
         for (glob, state) in self.exclude.iter().zip(&above.exclude) {
+            look_up(scratch)?;
             exclude.push(state.as_ref().and_then(|state| {
                 let step = glob.step(state, name, true, scratch);
                 excluded |= step.matches && (is_directory || !glob.directories_only());
@@ -85,7 +92,7 @@ impl Filter {
             by_name: false,
         };
         if excluded {
-            return passes;
+            return Ok(passes);
         }
         let mut enters = shown && self.include.is_empty();
         passes.looks = enters;
@@ -95,6 +102,7 @@ impl Filter {
             literal: Vec::with_capacity(self.include.len()),
         };
         for (index, glob) in self.include.iter().enumerate() {
+            look_up(scratch)?;
             let literal = above.literal[index]
                 .filter(|count| glob.literal().get(*count).is_some_and(|part| part == name))
                 .map(|count| count + 1);
@@ -111,6 +119,6 @@ impl Filter {
             below.include.push(state);
         }
         passes.enters = (enters && is_directory).then_some(below);
-        passes
+        Ok(passes)
     }
 }

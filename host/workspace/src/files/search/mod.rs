@@ -9,7 +9,7 @@ mod pattern;
 use std::os::fd::OwnedFd;
 
 use belljar_contract::{
-    Context, GuestPath, Query, Scope,
+    Context, GuestPath, Query, Scope, Stop,
     files::{SearchResult, Skipped},
 };
 use rustix::io::Errno;
@@ -139,27 +139,35 @@ impl Visitor for Searcher<'_> {
         self.collected.wants(&first)
     }
 
-    fn meet(&self, worker: &mut Worker, below: &Passed, met: &Met<'_>) -> Verdict<Passed> {
+    fn meet(
+        &self,
+        worker: &mut Worker,
+        context: &Context,
+        below: &Passed,
+        met: &Met<'_>,
+    ) -> Result<Verdict<Passed>, Stop> {
         let text = String::from_utf8_lossy(met.name);
         let is_directory = met.kind == Kind::Directory;
         let passes = self
             .filter
-            .pass(below, &text, is_directory, &mut worker.scratch);
+            .pass(below, &text, is_directory, &mut worker.scratch, || {
+                context.check()
+            })?;
         let counts = match met.kind {
             Kind::Directory => passes.enters.is_some(),
             Kind::File | Kind::Other => passes.looks,
             Kind::Link => passes.meets,
         };
         if !counts || (!passes.by_name && met.is_ignored()) {
-            return Verdict::Leave;
+            return Ok(Verdict::Leave);
         }
         match met.kind {
-            Kind::File => return Verdict::Look,
-            Kind::Directory => return passes.enters.map_or(Verdict::Leave, Verdict::Enter),
+            Kind::File => return Ok(Verdict::Look),
+            Kind::Directory => return Ok(passes.enters.map_or(Verdict::Leave, Verdict::Enter)),
             Kind::Link => worker.skipped.links += 1,
             Kind::Other => worker.skipped.special += 1,
         }
-        Verdict::Leave
+        Ok(Verdict::Leave)
     }
 
     fn look(

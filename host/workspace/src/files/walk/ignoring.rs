@@ -62,7 +62,12 @@ impl Rules {
                 continue;
             }
             match read(directory, name) {
-                Ok(Some(bytes)) => own.extend(parse(&bytes)),
+                Ok(Some(bytes)) => match parse(&bytes) {
+                    Ok(rules) if rules.is_empty() => {}
+                    Ok(rules) => own.push(rules),
+                    // Its patterns are too large together.
+                    Err(_) => unreadable += 1,
+                },
                 Ok(None) => {}
                 Err(_) => unreadable += 1,
             }
@@ -108,7 +113,7 @@ fn read(directory: &OwnedFd, name: &[u8]) -> Result<Option<Vec<u8>>, Errno> {
     }
 }
 
-fn parse(bytes: &[u8]) -> Option<Gitignore> {
+fn parse(bytes: &[u8]) -> Result<Gitignore, ignore::Error> {
     let text = String::from_utf8_lossy(bytes);
     // Every path it is asked for is relative to its directory.
     let mut builder = GitignoreBuilder::new("");
@@ -116,5 +121,5 @@ fn parse(bytes: &[u8]) -> Option<Gitignore> {
         // As git does, a line that is no pattern is left out.
         let _ = builder.add_line(None, line);
     }
-    builder.build().ok().filter(|rules| !rules.is_empty())
+    builder.build()
 }

@@ -10,7 +10,7 @@ mod work;
 
 use std::{os::fd::OwnedFd, sync::Arc};
 
-use belljar_contract::{Context, files::Skipped};
+use belljar_contract::{Context, Stop, files::Skipped};
 use rustix::{
     fs::{self, Mode, OFlags},
     io::Errno,
@@ -69,12 +69,14 @@ pub(super) trait Visitor: Sync {
     /// Whether entries are met by name; else in no order.
     const SORTED: bool;
 
+    /// Says what is done with an entry; looks whether to go on when that takes long.
     fn meet(
         &self,
         worker: &mut Self::Worker,
+        context: &Context,
         below: &Self::Below,
         met: &Met<'_>,
-    ) -> Verdict<Self::Below>;
+    ) -> Result<Verdict<Self::Below>, Stop>;
 
     /// Looks at a file.
     fn look(

@@ -134,7 +134,7 @@ impl<V: Visitor> Walk<'_, V> {
                 kind,
                 rules: rules.as_deref(),
             };
-            match self.visitor.meet(worker, below, &met) {
+            match self.visitor.meet(worker, self.context, below, &met)? {
                 Verdict::Leave => {}
                 Verdict::Look => files.push(index),
                 Verdict::Enter(below) => directories.push(Job::Directory {
