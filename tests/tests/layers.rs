@@ -8,7 +8,9 @@ use belljar::{
     layers::{Policy, PolicyBackend},
 };
 use belljar_conformance::{Factory, Failure, HostDirectory, Options, Outcome, Workspace, run};
-use belljar_contract::{Context, Sandbox, async_trait};
+use belljar_contract::{
+    Context, QueryOptions, Sandbox, ScopeOptions, async_trait, blocking::block_on, files::Syntax,
+};
 
 type Layer = fn(Arc<dyn Backend>) -> Arc<dyn Backend>;
 
@@ -83,4 +85,40 @@ fn a_policy_of_everything_conforms() {
 #[test]
 fn a_policy_for_every_path_conforms() {
     assert_eq!(failures(every_path), [""; 0]);
+}
+
+/// A file with as many lines as one answer has fills it; were others searched, `more` would say what is in them.
+#[test]
+fn numbers_tell_nothing_of_what_a_policy_hides() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["open", "shut"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    let write = |path: &str, text: &[u8]| std::fs::write(folder.path().join(path), text).unwrap();
+    write("shut/key", b"password");
+    write("shut/binary", b"\0");
+    let backend = open(folder.path()).unwrap();
+    let most = backend.describe().limits.results;
+    write("open/full", "x\n".repeat(most as usize).as_bytes());
+    let policy = Policy::nothing().and_read_only(["open/**"]).unwrap();
+    let sandbox = Sandbox::new(Arc::new(PolicyBackend::new(backend, policy)));
+    let search = |pattern: &str| {
+        let query = QueryOptions {
+            pattern: pattern.to_owned(),
+            syntax: Syntax::Regex,
+            include: vec!["**".to_owned()],
+            ..QueryOptions::default()
+        };
+        let scope = ScopeOptions::default();
+        block_on(&Context::new(), sandbox.search(query, scope))
+            .unwrap()
+            .unwrap()
+    };
+    let (guessed, missed) = (search("x|^pass"), search("x|^fail"));
+    assert_eq!(guessed.matches.len(), most as usize);
+    assert_eq!(
+        (guessed.more, guessed.skipped),
+        (missed.more, missed.skipped)
+    );
+    assert!(!guessed.more && guessed.skipped == Default::default());
 }

@@ -109,6 +109,11 @@ pub struct Scope {
     pub ignored: bool,
     /// The most results; within the session's limit.
     pub limit: u32,
+    /// What layers let be seen, by path from the root: what counts matches a glob of each list, and a
+    /// directory also does when something below it may. What does not count is in no number either. No
+    /// list: everything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<Vec<Pattern>>,
 }
 
 /// What to search for, and how.

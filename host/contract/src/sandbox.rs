@@ -668,6 +668,7 @@ impl Sandbox {
             hidden,
             ignored,
             limit: self.limit(limit),
+            within: Vec::new(),
         })
     }
 

@@ -157,6 +157,7 @@ fn scope(limit: u32) -> Scope {
         hidden: false,
         ignored: false,
         limit,
+        within: Vec::new(),
     }
 }
 

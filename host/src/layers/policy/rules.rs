@@ -94,6 +94,13 @@ impl Rules {
         &self.texts
     }
 
+    /// The globs in the contract's form.
+    pub(super) fn patterns(&self) -> Vec<Pattern> {
+        // All of them have this form, or there were no rules; a text without it would match nothing.
+        let parse = |text: &String| Pattern::parse(text).ok();
+        self.texts.iter().filter_map(parse).collect()
+    }
+
     /// Whether a path, normal and relative to the root, matches.
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
@@ -103,17 +110,8 @@ impl Rules {
 
     /// Whether something below a directory may match, so that one must see the directory to find it.
     pub(super) fn may_match_below(&self, directory: &str) -> bool {
-        self.rules.iter().any(|rule| {
-            let mut scratch = Scratch::default();
-            let mut state = rule.glob.start();
-            for name in names(directory) {
-                match rule.glob.step(&state, name, true, &mut scratch).below {
-                    Some(below) => state = below,
-                    None => return false,
-                }
-            }
-            true
-        })
+        let below = |rule: &Rule| rule.glob.may_match_below(directory);
+        self.rules.iter().any(below)
     }
 
     /// Whether everything below a directory matches, whatever it is called. A rule that says so in

@@ -1,12 +1,12 @@
 //! What of files a policy lets a tool see.
 //!
-//! Where results are cut by a limit, more is asked for below than the caller wants, and what may
+//! A walk is told which paths count, so that nothing else is looked at, and results are judged all the same.
+//! Where they are cut by a limit, more is asked for below than the caller wants, and what may
 //! not be seen is left out before the cut. A total is of what may be seen; where even the session's own
 //! limit cut the answer, it is at least one more than what was found.
 
 use belljar_contract::{
-    Context, Error, ErrorKind, GuestPath, MAX_FILTERS, Operation, Pattern, Request, Response,
-    Result, Scope,
+    Context, Error, ErrorKind, GuestPath, Operation, Pattern, Request, Response, Result, Scope,
     files::{EntryKind, GlobResult, Listing, Name, SearchResult},
 };
 
@@ -58,10 +58,6 @@ impl PolicyBackend {
             Request::Glob { pattern, scope } => self.glob(context, pattern, scope).await,
             Request::Search { query, scope } => {
                 let at = self.seen(context, operation, &scope.base).await?;
-                let mut query = query;
-                if at.real.is_root() && query.include.is_empty() {
-                    query.include = self.rules().map_or(Vec::new(), includes);
-                }
                 let limit = scope.limit;
                 let scope = self.scope(scope, &at);
                 let request = Request::Search { query, scope };
@@ -117,7 +113,10 @@ impl PolicyBackend {
         self.below.describe().limits.results
     }
 
-    fn scope(&self, scope: Scope, base: &Located) -> Scope {
+    /// The scope below: what may not be seen is in no result, and in no number of the answer either, as how
+    /// many there are, and whether there are more, would tell what is in it.
+    fn scope(&self, mut scope: Scope, base: &Located) -> Scope {
+        scope.within.extend(self.rules().map(Rules::patterns));
         Scope {
             base: base.real.clone(),
             limit: self.most().max(scope.limit),
@@ -241,17 +240,6 @@ impl PolicyBackend {
 fn plain(operation: Operation, path: &GuestPath) -> Result<GuestPath> {
     GuestPath::try_from(path.to_string())
         .map_err(|error| Error::new(error.kind(), operation, error.to_string()).because(error))
-}
-
-/// Rules as filters of a search, so that what may not be read is not walked either. Filters may let
-/// more through than the rules: the results are judged all the same.
-fn includes(rules: &Rules) -> Vec<Pattern> {
-    let globs = rules.globs();
-    if globs.len() > MAX_FILTERS {
-        return Vec::new();
-    }
-    let patterns: Result<Vec<_>, _> = globs.iter().map(|glob| Pattern::parse(glob)).collect();
-    patterns.unwrap_or_default()
 }
 
 fn respell(name: &mut Name, real: &str, asked: &str) {

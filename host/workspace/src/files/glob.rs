@@ -14,6 +14,7 @@ use super::{
     place::Place,
     resolution::{Resolved, resolve},
     status::Kind,
+    visible::Visible,
     walk::{Base, Met, Verdict, Visitor, walk},
 };
 
@@ -25,6 +26,7 @@ pub(super) fn glob(
     scope: &Scope,
 ) -> Result<GlobResult, Fault> {
     let glob = compile(pattern, Glob::new)?;
+    let visible = Visible::new(scope)?;
     let root = &workspace.root;
     let (mut handle, mut names) = match resolve(root, &scope.base, None)? {
         Resolved::Directory { handle, names } => (handle, names),
@@ -36,7 +38,7 @@ pub(super) fn glob(
     };
     if glob.is_literal() {
         return Ok(match root.place(&shown) {
-            Ok(place) => one(&glob, &shown, place, scope.limit)?,
+            Ok(place) => one(&glob, &visible, &shown, place, scope.limit)?,
             Err(fault) if is_nothing(&fault) => GlobResult::default(),
             Err(fault) => return Err(fault),
         });
@@ -63,6 +65,7 @@ pub(super) fn glob(
     }
     let finder = Finder {
         glob: &glob,
+        visible: &visible,
         hidden: scope.hidden,
         limit: usize::try_from(scope.limit).unwrap_or(usize::MAX),
     };
@@ -124,6 +127,7 @@ fn below(base: &GuestPath, literal: &[String]) -> Result<Option<GuestPath>, Faul
 /// The answer of a pattern that names one path.
 fn one(
     glob: &Glob,
+    visible: &Visible,
     path: &GuestPath,
     place: Option<Place>,
     limit: u32,
@@ -132,7 +136,9 @@ fn one(
         None => Some(Kind::Directory),
         Some(place) => place.status()?.map(|status| status.kind),
     };
-    let kind = kind.filter(|kind| *kind == Kind::Directory || !glob.directories_only());
+    let kind = kind
+        .filter(|kind| *kind == Kind::Directory || !glob.directories_only())
+        .filter(|kind| visible.counts(path.as_str().as_bytes(), *kind));
     let skipped = Skipped {
         links: u64::from(kind == Some(Kind::Link)),
         ..Skipped::default()
@@ -206,6 +212,7 @@ impl Ord for Candidate {
 
 struct Finder<'a> {
     glob: &'a Glob,
+    visible: &'a Visible,
     hidden: bool,
     limit: usize,
 }
@@ -269,7 +276,10 @@ impl Visitor for Finder<'_> {
         // A link counts wherever the walk meets it: what is behind it is not in the answer.
         let is_link = met.kind == Kind::Link && (self.hidden || !met.name.starts_with(b"."));
         let enters = step.below.filter(|_| met.kind == Kind::Directory);
-        if !(matches || is_link || enters.is_some()) || met.is_ignored() {
+        if !(matches || is_link || enters.is_some())
+            || met.is_ignored()
+            || !self.visible.counts(met.path, met.kind)
+        {
             return Ok(Verdict::Leave);
         }
         if is_link || (matches && met.kind == Kind::Link) {

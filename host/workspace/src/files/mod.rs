@@ -32,6 +32,7 @@ mod status;
 mod substitution;
 mod temporary;
 mod version;
+mod visible;
 mod walk;
 mod write;
 

@@ -18,6 +18,7 @@ pub(super) fn scope(base: GuestPath) -> Scope {
         hidden: false,
         ignored: false,
         limit: 100,
+        within: Vec::new(),
     }
 }
 

@@ -80,6 +80,7 @@ fn scope(base: &str, limit: u32) -> Scope {
         hidden: false,
         ignored: false,
         limit,
+        within: Vec::new(),
     }
 }
 
@@ -164,6 +165,51 @@ fn a_stopped_walk_ends() {
         super::search::search(&tree.workspace, &context, &regex("word"), &base),
         Err(super::fault::Fault::Stopped(_))
     ));
+}
+
+#[test]
+fn what_is_not_within_is_in_no_result_and_in_no_number() {
+    let tree = Tree::new(&[
+        ("open/a.txt", "word\nword"),
+        ("open/sub/b.txt", "word"),
+        ("shut/c.txt", "word"),
+        ("shut/binary", "\0"),
+        ("open.txt", "word"),
+    ]);
+    symlink("c.txt", tree.directory.path().join("shut/link")).unwrap();
+    let globs = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| Pattern::parse(text).unwrap())
+            .collect()
+    };
+    let within = |limit: u32, lists: &[&[&str]]| Scope {
+        within: lists.iter().map(|list| globs(list)).collect(),
+        ..scope(".", limit)
+    };
+    let open: &[&[&str]] = &[&["open/**"]];
+    let found = tree.glob("**", within(10, open)).unwrap();
+    let seen = ["open", "open/a.txt", "open/sub", "open/sub/b.txt"];
+    assert_eq!((paths(&found), found.total), (seen.to_vec(), 4));
+    assert_eq!(found.skipped, Default::default());
+    let found = tree.glob("{open/**,shut/c*}", within(3, open)).unwrap();
+    assert_eq!((found.paths.len(), found.total), (3, 3));
+    let named = tree.glob("shut/link", within(10, open)).unwrap();
+    assert_eq!((named.total, named.skipped.links), (0, 0));
+
+    let mut query = regex("word");
+    query.include = globs(&["**"]);
+    let found = tree.search(query.clone(), within(3, open)).unwrap();
+    let seen = ["open/a.txt:1", "open/a.txt:2", "open/sub/b.txt:1"];
+    assert_eq!(
+        (shown(&found), found.more),
+        (seen.map(str::to_owned).to_vec(), false)
+    );
+    assert_eq!(found.skipped, Default::default());
+    // Of two lists each must have it.
+    let both: &[&[&str]] = &[&["open/**"], &["**/b*", "*.txt"]];
+    let found = tree.search(query, within(10, both)).unwrap();
+    assert_eq!(shown(&found), ["open/sub/b.txt:1"]);
 }
 
 #[test]

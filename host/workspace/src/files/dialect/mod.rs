@@ -80,6 +80,20 @@ impl Glob {
         false
     }
 
+    /// Whether something below a directory may match.
+    #[must_use]
+    pub fn may_match_below(&self, directory: &str) -> bool {
+        let mut scratch = Scratch::default();
+        let mut state = self.start();
+        for name in directory.split('/').filter(|name| !name.is_empty()) {
+            match self.step(&state, name, true, &mut scratch).below {
+                Some(below) => state = below,
+                None => return false,
+            }
+        }
+        true
+    }
+
     /// The leading parts without a wildcard, as the names they stand for.
     #[must_use]
     pub fn literal(&self) -> &[String] {

@@ -27,7 +27,7 @@ use crate::files::{dialect::Scratch, fault::Fault};
 ///     exclude: Vec::new(),
 ///     context: 0,
 /// };
-/// let scope = Scope { base: GuestPath::root(), hidden: false, ignored: false, limit: 10 };
+/// let scope = Scope { base: GuestPath::root(), hidden: false, ignored: false, limit: 10, within: vec![] };
 /// let search = ContentSearch::new(&query, &scope)?;
 /// let found = search.look(&Context::new(), &"a.txt".into(), b"a\nbb\n", 10)?;
 /// assert_eq!(found.map(|found| found[0].line_number), Some(2));

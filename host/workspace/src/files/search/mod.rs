@@ -29,6 +29,7 @@ use super::{
     place::Place,
     resolution::{Resolved, resolve},
     status::{Kind, Status},
+    visible::Visible,
     walk::{Base, Met, Verdict, Visitor, open_file, walk},
 };
 
@@ -41,10 +42,12 @@ pub(super) fn search(
 ) -> Result<SearchResult, Fault> {
     let pattern = LinePattern::new(query)?;
     let filter = Filter::new(query, scope.hidden)?;
+    let visible = Visible::new(scope)?;
     let root = &workspace.root;
     let mut searcher = Searcher {
         pattern: &pattern,
         filter: &filter,
+        visible: &visible,
         context_lines: usize::try_from(query.context).unwrap_or(usize::MAX),
         collected: Collected::new(scope.limit),
         real_base: Vec::new(),
@@ -55,6 +58,11 @@ pub(super) fn search(
         Resolved::Missing { .. } => return Err(Fault::Missing),
         Resolved::Entry { .. } if scope.base.must_be_directory() => {
             return Err(Fault::NotDirectory);
+        }
+        Resolved::Entry { names, status, .. }
+            if !visible.counts(&names.join(&b'/'), status.kind) =>
+        {
+            return Err(Fault::Missing);
         }
         Resolved::Entry { status, .. } if status.kind != Kind::File => skipped.special += 1,
         Resolved::Entry {
@@ -99,6 +107,7 @@ pub(super) fn search(
 struct Searcher<'a> {
     pattern: &'a LinePattern,
     filter: &'a Filter,
+    visible: &'a Visible,
     context_lines: usize,
     collected: Collected,
     real_base: Vec<u8>,
@@ -158,7 +167,9 @@ impl Visitor for Searcher<'_> {
             Kind::File | Kind::Other => passes.looks,
             Kind::Link => passes.meets,
         };
-        if !counts || (!passes.by_name && met.is_ignored()) {
+        if !counts || (!passes.by_name && met.is_ignored())
+            || !self.visible.counts(met.path, met.kind)
+        {
             return Ok(Verdict::Leave);
         }
         match met.kind {
