@@ -119,7 +119,7 @@ impl PolicyBackend {
         self.must(operation, &at, root || may(at.real.as_str()))?;
         match at.dangling.take() {
             // A link is something, whatever it points to.
-            Some(_) if *expected == Expected::Absent => {
+            Some(error) if *expected == Expected::Absent && error.kind == ErrorKind::NotFound => {
                 let message = "a link to nothing is there";
                 let error = Error::new(ErrorKind::AlreadyExists, operation, message);
                 Err(error.at(path.to_string()))

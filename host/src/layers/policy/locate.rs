@@ -14,7 +14,8 @@ pub(super) struct Located {
     pub(super) real: GuestPath,
     /// Whether it may only be seen if it is a directory, on the way to what may be used.
     pub(super) only_directory: bool,
-    /// Why there is nothing, and nothing can be made: a link on the way points to nothing.
+    /// Why there is nothing, and nothing can be made: a link on the way points to nothing, or a file is
+    /// on the way.
     pub(super) dangling: Option<Error>,
 }
 
@@ -46,14 +47,14 @@ impl PolicyBackend {
         };
         let may_tell = may_ask(path.as_str());
         let parent = match self.follow(context, operation, &parent).await {
-            Ok(Located {
-                dangling: Some(error),
-                ..
-            })
-            | Err(error) => return Err(tell(error, operation, path, may_tell)),
             Ok(parent) => parent,
+            Err(error) => return Err(tell(error, operation, path, may_tell)),
         };
         let real = join(operation, &parent.real, name)?;
+        if let Some(error) = parent.dangling {
+            let may_tell = may_tell && may_ask(real.as_str());
+            return Err(tell(error, operation, path, may_tell));
+        }
         Ok(Located {
             real: like(real, path),
             asked: path.clone(),
@@ -77,10 +78,11 @@ impl PolicyBackend {
                     dangling: None,
                 });
             }
-            Err(error) if error.kind == ErrorKind::NotFound => error,
+            Err(error) if leads_nowhere(&error) => error,
             Err(error) => return Err(error.at(path.to_string())),
         };
-        // Something on the way is missing: what is there decides where the rest would be.
+        // Something on the way is missing, or is a file: what is there decides where the rest would be,
+        // and so whether it may be told.
         let mut missing = Vec::new();
         let mut at = path.clone();
         let real = loop {
@@ -92,11 +94,12 @@ impl PolicyBackend {
             at = parent;
             match self.resolve(context, operation, &at).await {
                 Ok(real) => break real,
-                Err(error) if error.kind == ErrorKind::NotFound => {}
+                Err(error) if leads_nowhere(&error) => {}
                 Err(error) => return Err(error.at(path.to_string())),
             }
         };
-        // In a directory that is there, a missing name resolves; so this one is a link to nothing.
+        // In a directory that is there, a missing name resolves; so this one is a link to nothing, or is in a
+        // file.
         let stat = Request::Stat { path: real.clone() };
         let is_there = self.ask(context, stat).await.is_ok();
         let mut whole = real;
@@ -134,6 +137,11 @@ impl PolicyBackend {
             Err(error) => Err(error.during(operation)),
         }
     }
+}
+
+/// Whether a path has no place: what is on its way is missing, or is no directory.
+fn leads_nowhere(error: &Error) -> bool {
+    matches!(error.kind, ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// The path with what the caller's spelling says of its kind, to be reached without links.

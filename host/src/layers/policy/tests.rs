@@ -303,6 +303,33 @@ fn a_glob_that_begins_at_a_link_is_judged_by_where_it_leads() {
 }
 
 #[test]
+fn a_link_into_what_is_hidden_does_not_tell_what_is_there() {
+    let fake = Fake::with(&["src/a=1", "secret/key=s", "src/in->../secret"]);
+    let policy = Policy::nothing().and_read_only(["src/**"]).unwrap();
+    let sandbox = through(&fake, policy.and_write_only(["src/**"]).unwrap());
+    for path in [
+        "src/in/key/x",
+        "src/in/none/x",
+        "src/in/key/x/y",
+        "src/in/none/x/y",
+    ] {
+        let kinds = [
+            kind(wait(sandbox.stat(path))),
+            kind(wait(sandbox.read(path))),
+            kind(wait(sandbox.write(path, "b", Default::default()))),
+            kind(wait(sandbox.make_directory(path))),
+            kind(wait(sandbox.remove(path, false))),
+        ];
+        assert_eq!(kinds, [ErrorKind::AccessDenied; 5], "{path}");
+    }
+    // What may be seen is told as it is.
+    assert_eq!(
+        kind(wait(sandbox.write("src/a/x", "b", Default::default()))),
+        ErrorKind::NotADirectory
+    );
+}
+
+#[test]
 fn a_link_that_comes_after_the_judgement_leads_nowhere() {
     for replaced in ["src/deep", "src/deep/b.rs"] {
         let (fake, sandbox) = reader(&["src/**"]);

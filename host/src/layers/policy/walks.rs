@@ -87,20 +87,16 @@ impl PolicyBackend {
     ) -> Result<Located> {
         let rules = self.rules();
         let may = |path: &str| may_see(rules, path);
-        let mut at = match self.locate(context, operation, path, may).await {
-            Ok(at) => at,
-            // It tells that there is a file on the way.
-            Err(error) if error.kind == ErrorKind::NotADirectory => {
-                let ends = path.as_str().match_indices('/').map(|(end, _)| end);
-                let mut ways = ends.chain([path.as_str().len()]);
-                let known = ways.all(|end| may_use(rules, &path.as_str()[..end]));
-                return Err(if known { error } else { hidden(error) });
-            }
-            Err(error) => return Err(error),
-        };
+        let mut at = self.locate(context, operation, path, may).await?;
         self.must(operation, &at, may(at.real.as_str()))?;
         if let Some(error) = at.dangling.take() {
-            return Err(error);
+            let real = at.real.as_str();
+            let ends = real.match_indices('/').map(|(end, _)| end);
+            let mut ways = ends.chain([real.len()]);
+            let known = ways.all(|end| may_use(rules, &real[..end]));
+            // It tells that there is a file on the way.
+            let hide = error.kind == ErrorKind::NotADirectory && !known;
+            return Err(if hide { hidden(error) } else { error });
         }
         if !may_use(rules, at.real.as_str()) {
             at.only_directory = true;
