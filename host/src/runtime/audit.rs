@@ -12,6 +12,9 @@ const INTERFACES: [&str; 5] = ["types", "files", "processes", "session", "progre
 /// The interface that a tool must export.
 const EXPORT: &str = "tools";
 const PACKAGE: &str = "belljar:sandbox";
+/// How deep components may be nested. Compiling keeps something of each level for all below it: a file of a
+/// hundred kilobytes could take gigabytes.
+const MAX_DEPTH: u32 = 100;
 
 /// What a component gets that imports WASI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -125,7 +128,12 @@ fn outermost_names(bytes: &[u8]) -> Result<(Vec<ExternName>, Vec<ExternName>), L
             } if depth == 0 => {
                 return Err(LoadError::CoreModule);
             }
-            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    return Err(LoadError::TooDeep { most: MAX_DEPTH });
+                }
+            }
             Payload::End(_) => depth = depth.saturating_sub(1),
             Payload::ComponentImportSection(section) if depth == 0 => {
                 for import in section {
@@ -145,4 +153,41 @@ fn outermost_names(bytes: &[u8]) -> Result<(Vec<ExternName>, Vec<ExternName>), L
         }
     }
     Ok((imports, exports))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A component in a component, and so on.
+    fn nested(depth: u32) -> Vec<u8> {
+        let header = [0, b'a', b's', b'm', 0x0d, 0, 1, 0];
+        let mut bytes = header.to_vec();
+        for _ in 0..depth {
+            let mut outer = header.to_vec();
+            outer.push(4);
+            let mut length = bytes.len();
+            while length >= 0x80 {
+                outer.push(u8::try_from(length & 0x7f).unwrap() | 0x80);
+                length >>= 7;
+            }
+            outer.push(u8::try_from(length).unwrap());
+            outer.append(&mut bytes);
+            bytes = outer;
+        }
+        bytes
+    }
+
+    #[test]
+    fn components_are_not_nested_without_end() {
+        let audited = |depth| audit(&nested(depth), WasiMode::Deny);
+        assert!(matches!(
+            audited(MAX_DEPTH),
+            Err(LoadError::NotATool { .. })
+        ));
+        assert!(matches!(
+            audited(MAX_DEPTH + 1),
+            Err(LoadError::TooDeep { most: MAX_DEPTH })
+        ));
+    }
 }

@@ -13,7 +13,7 @@ use std::{
 
 use cap_std::{
     ambient_authority,
-    fs::{Dir, MetadataExt as _, OpenOptions},
+    fs::{Dir, MetadataExt as _, OpenOptions, OpenOptionsExt as _},
 };
 use wasmtime::{Engine, component::Component};
 
@@ -72,8 +72,7 @@ impl CompilationCache {
             Err(error) => return Err(failed(error)),
         };
         let metadata = folder.dir_metadata().map_err(failed)?;
-        let mine = metadata.uid() == rustix::process::geteuid().as_raw();
-        if !mine || metadata.mode() & 0o022 != 0 {
+        if !is_private(metadata.uid(), metadata.mode()) {
             return Err(CacheError::NotPrivate { path: shown() });
         }
         Ok(Self { folder })
@@ -82,9 +81,7 @@ impl CompilationCache {
     /// The component from the cache; none when it is not there, or not whole.
     pub(super) fn load(&self, engine: &Engine, bytes: &[u8]) -> Option<Component> {
         let name = entry_name(engine, bytes);
-        let mut file = self.folder.open(&name).ok()?;
-        let mut entry = Vec::new();
-        file.read_to_end(&mut entry).ok()?;
+        let entry = self.read(&name)?;
         let Some(code) = verified(&entry) else {
             tracing::warn!(
                 entry = name,
@@ -94,6 +91,22 @@ impl CompilationCache {
         };
         // What wasmtime itself checks (its version, the settings) makes another miss.
         deserialize(engine, code)
+    }
+
+    /// What an entry's file has; none when others could have written it.
+    fn read(&self, name: &str) -> Option<Vec<u8>> {
+        let mut file = self.folder.open(name).ok()?;
+        let metadata = file.metadata().ok()?;
+        if !is_private(metadata.uid(), metadata.mode()) {
+            tracing::warn!(
+                entry = name,
+                "an entry of the compilation cache that others can write is replaced"
+            );
+            return None;
+        }
+        let mut entry = Vec::new();
+        file.read_to_end(&mut entry).ok()?;
+        Some(entry)
     }
 
     /// Keeps a compiled component. A cache that cannot be written is a slower start, not an error.
@@ -114,8 +127,11 @@ impl CompilationCache {
     fn write(&self, name: &str, code: &[u8]) -> std::io::Result<()> {
         let temporary = format!("{name}.{}.new", std::process::id());
         let write = || {
+            // One that is left of a process with this number may have another mode.
+            let _ = self.folder.remove_file(&temporary);
             let mut options = OpenOptions::new();
-            options.write(true).create(true).truncate(true);
+            // Whatever the umask: who may write an entry decides what runs.
+            options.write(true).create(true).truncate(true).mode(0o600);
             let mut file = self.folder.open_with(&temporary, &options)?;
             file.write_all(MAGIC)?;
             file.write_all(blake3::hash(code).as_bytes())?;
@@ -127,6 +143,11 @@ impl CompilationCache {
             let _ = self.folder.remove_file(&temporary);
         })
     }
+}
+
+/// Whether only this user can write what has this owner and mode.
+fn is_private(owner: u32, mode: u32) -> bool {
+    owner == rustix::process::geteuid().as_raw() && mode & 0o022 == 0
 }
 
 /// Makes a folder and its parents; the last one is the owner's alone from its first moment on.
@@ -180,5 +201,27 @@ fn deserialize(engine: &Engine, code: &[u8]) -> Option<Component> {
             tracing::warn!(error = %error, "an entry of the compilation cache does not fit this engine");
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cap_std::fs::{Permissions, PermissionsExt as _};
+
+    use super::*;
+
+    #[test]
+    fn an_entry_is_its_owners_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = CompilationCache::open_ambient(folder.path()).unwrap();
+        cache.write("entry", b"code").unwrap();
+        assert_eq!(
+            cache.folder.metadata("entry").unwrap().mode() & 0o777,
+            0o600
+        );
+        assert!(cache.read("entry").is_some());
+        let shared = Permissions::from_mode(0o620);
+        cache.folder.set_permissions("entry", shared).unwrap();
+        assert_eq!(cache.read("entry"), None);
     }
 }

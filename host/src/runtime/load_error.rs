@@ -30,6 +30,12 @@ pub enum LoadError {
     /// The file is cut or damaged.
     #[error("the component is malformed or cut short; build or fetch it again")]
     Malformed(#[source] wasmparser::BinaryReaderError),
+    /// Components are nested too deep in it.
+    #[error("the component has others nested in it, over {most} deep")]
+    TooDeep {
+        /// How deep they may be.
+        most: u32,
+    },
     /// It imports something that is not granted.
     #[error("the component imports {}, which a tool does not get; build it without, or for WASI's stubs without effect set wasi = \"inert\" for it", names.join(", "))]
     ForbiddenImports {
