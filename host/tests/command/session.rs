@@ -252,6 +252,35 @@ fn what_is_wrong_is_answered_and_the_session_goes_on() {
     session.end();
 }
 
+/// What a client does not read takes memory; a batch is not read before it is done.
+#[test]
+fn the_answers_of_a_batch_are_bounded() {
+    let mut session = Session::start("virtual.toml");
+    std::fs::write(session.folder.work("big"), vec![b'x'; 16 << 20]).unwrap();
+    let read = |id| json!({ "jsonrpc": "2.0", "id": id, "method": "files.read", "params": { "path": "big" } });
+    let batch = Value::from((0..40).map(read).collect::<Vec<_>>());
+    session.send_line(batch.to_string().as_bytes());
+    let answers = session.answer();
+    let answers = answers.as_array().unwrap();
+    assert_eq!(answers.len(), 40);
+    let busy = |answer: &&Value| answer["error"]["code"] == -32001;
+    let refused = answers.iter().filter(busy).count();
+    let given = answers
+        .iter()
+        .filter(|answer| answer.get("result").is_some());
+    let given = given.count();
+    assert!(
+        given > 0 && refused > 0 && given + refused == 40,
+        "{given} {refused}"
+    );
+    // They give their room back.
+    for _ in 0..15 {
+        let read = session.ask("files.read", json!({ "path": "big" }));
+        assert!(read.get("result").is_some());
+    }
+    session.end();
+}
+
 #[test]
 fn a_batch_is_answered_together() {
     let mut session = Session::start("virtual.toml");

@@ -37,7 +37,8 @@ option, and a field of a record of options, may be left out:
 Bytes are base64; an enum is its name; a variant with a value is {\"name\": value}, as in
 {\"argv\":[\"ls\"]} and {\"version\":\"…\"}; times are as in the WIT. A failed operation is the error
 -32000, its data {kind, operation, path, message}. -32700: not JSON. -32600: not a request.
--32601: no such method. -32602: wrong parameters, the field named. -32001: too many calls wait.
+-32601: no such method. -32602: wrong parameters, the field named. -32001: too many calls wait,
+or a batch's answers are too large together.
 
 Requests run at once; answers come in the order of their ends, each with its id as it was.
 {\"method\":\"$/cancel\",\"params\":{\"id\":1}} (or session.cancel) cancels a request that runs; as a

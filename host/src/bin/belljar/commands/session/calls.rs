@@ -9,7 +9,8 @@ use std::{
 };
 
 use belljar::{Context, Operation, Sandbox};
-use tokio::sync::Semaphore;
+use serde_json::value::RawValue;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use super::{
     message::{Answer, Id, IdKey, Request, RpcError, result},
@@ -18,8 +19,20 @@ use super::{
 
 /// Calls that run at once. Each may occupy a thread.
 const MAX_RUNNING: usize = 256;
+/// Calls that run at once of those whose results may be as large as a file, or larger.
+const MAX_LARGE: usize = 16;
 /// Calls that run or wait for their turn.
 const MAX_WAITING: usize = 4096;
+/// Bytes of answers that are held at once until they are written; while there is no room, a call keeps its
+/// turn. A client that does not read takes no more than that.
+const MAX_ANSWER_BYTES: usize = 512 << 20;
+/// A smaller answer takes no room: there are at most as many as calls.
+const SMALL_ANSWER_BYTES: usize = 64 << 10;
+/// Permits count kibibytes, which keeps them within a semaphore's range.
+const UNIT: usize = 1 << 10;
+
+/// The memory that an answer takes until it is written; a small one takes none.
+pub(super) type Room = Option<OwnedSemaphorePermit>;
 
 /// The calls of a session. Cheap to clone.
 #[derive(Clone)]
@@ -28,6 +41,8 @@ pub(super) struct Calls(Arc<Shared>);
 struct Shared {
     sandbox: Sandbox,
     running: Semaphore,
+    running_large: Semaphore,
+    answers: Arc<Semaphore>,
     accepted: AtomicUsize,
     by_id: Mutex<HashMap<IdKey, Context>>,
     /// The parent of every call that was accepted until now.
@@ -40,6 +55,8 @@ impl Calls {
             all: Mutex::default(),
             sandbox,
             running: Semaphore::new(MAX_RUNNING),
+            running_large: Semaphore::new(MAX_LARGE),
+            answers: Arc::new(Semaphore::new(MAX_ANSWER_BYTES / UNIT)),
             accepted: AtomicUsize::new(0),
             by_id: Mutex::default(),
         }))
@@ -47,7 +64,14 @@ impl Calls {
 
     /// Takes a request. What is to be known at once (its id, a cancellation) is done here, in the
     /// order of the lines; the rest in the future, which gives the answer, or none to a notification.
-    pub(super) fn accept(&self, request: Request) -> impl Future<Output = Option<Answer>> + use<> {
+    ///
+    /// In a batch, which is answered as a whole, an answer that there is no room for is left out: it could
+    /// wait for those beside it.
+    pub(super) fn accept(
+        &self,
+        request: Request,
+        in_batch: bool,
+    ) -> impl Future<Output = Option<(Answer, Room)>> + use<> {
         let Request { id, method, params } = request;
         let accepted = if matches!(method.as_str(), "$/cancel" | "session.cancel") {
             Accepted::Done(self.cancel(params.get()))
@@ -58,11 +82,11 @@ impl Calls {
             }
         };
         async move {
-            let result = match accepted {
-                Accepted::Done(done) => done.and_then(|cancelled| result(&cancelled)),
-                Accepted::Call(call) => call.run(params.get()).await,
+            let (result, room) = match accepted {
+                Accepted::Done(done) => (done.and_then(|cancelled| result(&cancelled)), None),
+                Accepted::Call(call) => call.run(params.get(), in_batch).await,
             };
-            id.map(|id| Answer::new(id, result))
+            id.map(|id| (Answer::new(id, result), room))
         }
     }
 
@@ -116,11 +140,30 @@ impl Calls {
 }
 
 impl Shared {
+    /// Waits until there is room for an answer of this size.
+    async fn room(&self, bytes: usize, in_batch: bool) -> Result<Room, RpcError> {
+        if bytes <= SMALL_ANSWER_BYTES {
+            return Ok(None);
+        }
+        // It is there once more when it is made a line. One that is larger than all there is waits for all.
+        let units = bytes.saturating_mul(2).min(MAX_ANSWER_BYTES) / UNIT;
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        let answers = Arc::clone(&self.answers);
+        match in_batch {
+            true => answers.try_acquire_many_owned(units).ok(),
+            false => answers.acquire_many_owned(units).await.ok(),
+        }
+        .map(Some)
+        .ok_or_else(RpcError::busy)
+    }
+
     fn cancel_all(&self) {
         let before = std::mem::take(&mut *lock(&self.all));
         before.cancellation().cancel();
     }
 }
+
+type Answered = Result<Box<RawValue>, RpcError>;
 
 enum Accepted {
     Done(Result<bool, RpcError>),
@@ -136,21 +179,40 @@ struct Call {
 }
 
 impl Call {
-    async fn run(self, params: &str) -> Result<Box<serde_json::value::RawValue>, RpcError> {
+    async fn run(self, params: &str, in_batch: bool) -> (Answered, Room) {
         let sandbox = self.shared.sandbox.within(self.context.clone());
         if self.operation == Operation::Close {
             // It waits for no turn, and what runs ends with the session.
             self.shared.cancel_all();
-            return methods::call(&sandbox, self.operation, params).await;
+            return (methods::call(&sandbox, self.operation, params).await, None);
         }
-        let turn = tokio::select! {
-            turn = self.shared.running.acquire() => turn.ok(),
-            // A call that was cancelled before its turn says so itself.
-            () = self.context.cancellation().cancelled() => None,
+        let turn = self.turn(&self.shared.running).await;
+        let large = match self.operation {
+            Operation::Read
+            | Operation::ReadRange
+            | Operation::List
+            | Operation::Glob
+            | Operation::Search => self.turn(&self.shared.running_large).await,
+            _ => None,
         };
         let answer = methods::call(&sandbox, self.operation, params).await;
-        drop(turn);
-        answer
+        let answered = match answer {
+            Ok(value) => match self.shared.room(value.get().len(), in_batch).await {
+                Ok(room) => (Ok(value), room),
+                Err(error) => (Err(error), None),
+            },
+            Err(error) => (Err(error), None),
+        };
+        drop((turn, large));
+        answered
+    }
+
+    async fn turn<'a>(&self, of: &'a Semaphore) -> Option<SemaphorePermit<'a>> {
+        tokio::select! {
+            turn = of.acquire() => turn.ok(),
+            // A call that was cancelled before its turn says so itself.
+            () = self.context.cancellation().cancelled() => None,
+        }
     }
 }
 

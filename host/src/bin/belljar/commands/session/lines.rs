@@ -17,6 +17,8 @@ pub(super) const MAX_LINE_BYTES: usize = 128 << 20;
 const MAX_HELD_BYTES: usize = 512 << 20;
 /// What each request counts at least: what a call costs besides its line.
 const LEAST_BYTES: usize = 64 << 10;
+/// What a batch counts at least: it may have a thousand requests, each a few bytes long.
+const LEAST_BATCH_BYTES: usize = 2 << 20;
 /// Permits count kibibytes, which keeps them within a semaphore's range.
 const UNIT: usize = 1 << 10;
 
@@ -43,8 +45,13 @@ fn read(mut input: impl BufRead, send: &mpsc::Sender<Line>, runtime: &Handle) {
     loop {
         let line = match next(&mut input) {
             Ok(Some(Some(line))) => {
-                let units =
-                    u32::try_from(line.len().max(LEAST_BYTES).div_ceil(UNIT)).unwrap_or(u32::MAX);
+                let is_batch = line.trim_ascii_start().starts_with(b"[");
+                let least = if is_batch {
+                    LEAST_BATCH_BYTES
+                } else {
+                    LEAST_BYTES
+                };
+                let units = u32::try_from(line.len().max(least).div_ceil(UNIT)).unwrap_or(u32::MAX);
                 match runtime.block_on(Arc::clone(&held).acquire_many_owned(units)) {
                     Ok(permit) => Line::Whole(line, permit),
                     Err(_) => return,

@@ -41,7 +41,7 @@ pub(super) async fn serve(sandbox: Sandbox, interrupt: &Interrupt) -> Result<Exi
                 Some(Line::Whole(line, held)) => server.take(&line, held),
                 Some(Line::TooLong) => {
                     let message = format!("the line is over {MAX_LINE_BYTES} bytes");
-                    server.answer(Answer::nobody(RpcError::parse(message)));
+                    server.answer(Answer::nobody(RpcError::parse(message)), None);
                 }
                 None => {
                     let _ = timeout(LAST_WORDS, server.finish()).await;
@@ -73,12 +73,13 @@ impl Server {
         }
         let answers = self.answers.clone();
         match message::parse(line) {
-            Message::One(Err(refused)) => self.answer(refused),
+            Message::One(Err(refused)) => self.answer(refused, Some(held)),
             Message::One(Ok(request)) => {
-                let call = self.calls.accept(request);
+                let call = self.calls.accept(request, false);
                 self.tasks.spawn(async move {
-                    if let Some(answer) = call.await {
+                    if let Some((answer, room)) = call.await {
                         answers.send(&answer).await;
+                        drop(room);
                     }
                     drop(held);
                 });
@@ -89,28 +90,36 @@ impl Server {
                 for request in batch {
                     match request {
                         Ok(request) => {
-                            calls.spawn(self.calls.accept(request));
+                            calls.spawn(self.calls.accept(request, true));
                         }
                         Err(refused) => answered.push(refused),
                     }
                 }
                 self.tasks.spawn(async move {
+                    let mut rooms = Vec::new();
                     while let Some(answer) = calls.join_next().await {
-                        answered.extend(answer.ok().flatten());
+                        if let Some((answer, room)) = answer.ok().flatten() {
+                            answered.push(answer);
+                            rooms.push(room);
+                        }
                     }
                     // A batch of notifications has no answer.
                     if !answered.is_empty() {
                         answers.send(&answered).await;
                     }
-                    drop(held);
+                    drop((held, rooms));
                 });
             }
         }
     }
 
-    fn answer(&mut self, answer: Answer) {
+    /// Answers what is no request; also such a line takes its memory until this is written.
+    fn answer(&mut self, answer: Answer, held: Option<OwnedSemaphorePermit>) {
         let answers = self.answers.clone();
-        self.tasks.spawn(async move { answers.send(&answer).await });
+        self.tasks.spawn(async move {
+            answers.send(&answer).await;
+            drop(held);
+        });
     }
 
     /// Waits until every call is answered.
