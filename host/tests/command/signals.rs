@@ -32,6 +32,23 @@ fn a_signal_ends_the_program_and_everything_that_it_started() {
 }
 
 #[test]
+fn a_second_signal_does_not_leave_what_the_first_is_about_to_end() {
+    let folder = Folder::new();
+    let shell = "trap '' TERM INT; setsid sleep 611.25 & wait; wait";
+    let mut child = belljar(folder.path())
+        .args(["exec", "--config", "local.toml", "--", "sh", "-c", shell])
+        .spawn()
+        .unwrap();
+    until("the process runs", || is_running(&["sleep", "611.25"]));
+    signal(&child, Signal::INT);
+    signal(&child, Signal::TERM);
+    let (status, took) = end(&mut child);
+    assert!(matches!(status.code(), Some(130 | 143)), "{status}");
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert!(!is_running(&["sleep", "611.25"]));
+}
+
+#[test]
 fn a_signal_while_input_is_awaited_writes_nothing() {
     let folder = Folder::new();
     std::fs::write(folder.work("file"), "old").unwrap();

@@ -1,12 +1,14 @@
-//! Signals: the first one cancels everything in hand, the second one ends the process at once.
+//! Signals: the first one cancels everything in hand; one that comes when that should long be done ends the
+//! process at once.
 
 use std::{
     future::Future,
     io,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU8, Ordering},
     },
+    time::Duration,
 };
 
 use belljar::Context;
@@ -14,11 +16,16 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{exit_code::Exit, failure::Failure};
 
+/// How long everything may take to end in order. Terminals and process managers often send two signals
+/// at once, and the second must not leave the processes that the first is about to end.
+const ENDING: Duration = Duration::from_secs(2);
+
 /// Says when the command was told to end.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     context: Context,
     signal: Arc<AtomicU8>,
+    first: Arc<OnceLock<Duration>>,
 }
 
 impl Interrupt {
@@ -27,6 +34,7 @@ impl Interrupt {
         let interrupt = Self {
             context: Context::new(),
             signal: Arc::default(),
+            first: Arc::default(),
         };
         for kind in [
             SignalKind::interrupt(),
@@ -46,8 +54,13 @@ impl Interrupt {
     }
 
     fn hear(&self, number: u8) {
+        let now = self.context.now();
+        let first = *self.first.get_or_init(|| now);
         if self.signal.swap(number, Ordering::AcqRel) != 0 {
-            std::process::exit(Exit::Signalled(number).code());
+            if now.saturating_sub(first) >= ENDING {
+                std::process::exit(Exit::Signalled(number).code());
+            }
+            return;
         }
         self.context.cancellation().cancel();
     }
