@@ -14,7 +14,8 @@ use super::{
     convert,
     engine::WasmEngine,
     load_error::LoadError,
-    state::{CallState, ProgressSink},
+    schema::{Schema, Unfit},
+    state::{CallState, Ended, ProgressSink},
 };
 
 /// The longest name of a tool, in bytes: what the model providers' interfaces allow.
@@ -92,8 +93,8 @@ pub(crate) struct Component {
 
 struct LoadedTool {
     description: ToolDescription,
-    arguments: jsonschema::Validator,
-    answer: Option<jsonschema::Validator>,
+    arguments: Schema,
+    answer: Option<Schema>,
 }
 
 impl Component {
@@ -151,7 +152,8 @@ impl Component {
                     known: known.join(", "),
                 }
             })?;
-        check_arguments(tool, arguments)?;
+        let context = sandbox.context().with_timeout(limits.timeout);
+        check_arguments(tool, arguments, &context)?;
         let missing = missing(&tool.description, &sandbox);
         if !missing.is_empty() {
             let backend = sandbox.describe().backend.clone();
@@ -161,10 +163,9 @@ impl Component {
                 missing,
             });
         }
-        let context = sandbox.context().clone();
         let with = Call {
             sandbox: Some(sandbox),
-            context,
+            context: context.clone(),
             limits,
             progress,
         };
@@ -174,7 +175,7 @@ impl Component {
         })?;
         answer
             .map_err(call_error)
-            .and_then(|answer| convert_answer(tool, answer, limits.answer_bytes))
+            .and_then(|answer| convert_answer(tool, answer, limits.answer_bytes, &context))
     }
 }
 
@@ -267,7 +268,7 @@ fn check_tools(described: Vec<wit::Description>) -> Result<Vec<LoadedTool>, Load
             return Err(bad(&tool.name, "the input schema is not of type object"));
         }
         let validator = |schema: &serde_json::Value| {
-            jsonschema::validator_for(schema)
+            Schema::new(schema)
                 .map_err(|error| bad(&tool.name, &format!("a schema is not JSON Schema: {error}")))
         };
         let arguments = validator(&input_schema)?;
@@ -296,28 +297,22 @@ fn check_tools(described: Vec<wit::Description>) -> Result<Vec<LoadedTool>, Load
     Ok(tools)
 }
 
-fn check_arguments(tool: &LoadedTool, arguments: &str) -> Result<(), CallError> {
+fn check_arguments(tool: &LoadedTool, arguments: &str, context: &Context) -> Result<(), CallError> {
     let invalid = |reason: String| CallError::InvalidArguments { reason };
     let value: serde_json::Value = serde_json::from_str(arguments)
         .map_err(|error| invalid(format!("they are not JSON: {error}")))?;
-    check(&tool.arguments, &value).map_err(invalid)
+    let checked = tool.arguments.check(value, arguments.len(), context);
+    checked
+        .map(drop)
+        .map_err(|unfit| unfit_error(unfit, invalid))
 }
 
-/// What does not fit a schema, by field; the first few problems.
-fn check(schema: &jsonschema::Validator, value: &serde_json::Value) -> Result<(), String> {
-    let problems = schema.iter_errors(value).take(5).map(|error| {
-        let field = error.instance_path().to_string();
-        if field.is_empty() {
-            error.to_string()
-        } else {
-            format!("{field}: {error}")
-        }
-    });
-    let problems: Vec<String> = problems.collect();
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(problems.join("; "))
+/// A value that is not taken, as what it means for the call.
+fn unfit_error(unfit: Unfit, problems: impl FnOnce(String) -> CallError) -> CallError {
+    match unfit {
+        Unfit::Problems(reason) => problems(reason),
+        Unfit::Stopped(stop) => Ended::from(stop).into(),
+        Unfit::Host(reason) => CallError::Host { reason },
     }
 }
 
@@ -335,7 +330,12 @@ fn call_error(error: wit::CallError) -> CallError {
     }
 }
 
-fn convert_answer(tool: &LoadedTool, answer: wit::Answer, limit: u64) -> Result<Answer, CallError> {
+fn convert_answer(
+    tool: &LoadedTool,
+    answer: wit::Answer,
+    limit: u64,
+    context: &Context,
+) -> Result<Answer, CallError> {
     let parts = answer.content.iter().map(|content| match content {
         wit::Content::Text(text) => text.len(),
         wit::Content::Data(data) => data.media_type.len() + data.bytes.len(),
@@ -359,11 +359,15 @@ fn convert_answer(tool: &LoadedTool, answer: wit::Answer, limit: u64) -> Result<
         .map(serde_json::from_str)
         .transpose()
         .map_err(|error| bad(format!("it is not JSON: {error}")))?;
-    match (&tool.answer, &structured) {
-        (Some(schema), Some(value)) => check(schema, value).map_err(bad)?,
+    let length = answer.structured.as_ref().map_or(0, String::len);
+    let structured = match (&tool.answer, structured) {
+        (Some(schema), Some(value)) => {
+            let checked = schema.check(value, length, context);
+            Some(checked.map_err(|unfit| unfit_error(unfit, bad))?)
+        }
         (Some(_), None) => return Err(bad("it is missing".to_owned())),
-        (None, _) => {}
-    }
+        (None, structured) => structured,
+    };
     Ok(Answer {
         content: answer.content.into_iter().map(part).collect(),
         structured,

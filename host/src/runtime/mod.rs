@@ -12,6 +12,7 @@ mod convert;
 mod engine;
 mod imports;
 mod load_error;
+mod schema;
 mod state;
 mod ticker;
 
