@@ -113,10 +113,18 @@ fn sources(place: &Path, into: &mut Vec<PathBuf>) {
     }
     for entry in std::fs::read_dir(place).expect("the folder is there") {
         let path = entry.expect("an entry").path();
-        if path.is_dir() || path.extension().is_some_and(|extension| extension == "rs") {
+        let name = entry_name(&path);
+        let source = name.ends_with(".rs") && !name.ends_with("tests.rs");
+        if path.is_dir() || source {
             sources(&path, into);
         }
     }
+}
+
+/// Tests stand beside the code, and may use what the code may not.
+fn entry_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// The code of a file: no comments, so that a doc link is no dependency.

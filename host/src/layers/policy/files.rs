@@ -137,7 +137,17 @@ impl PolicyBackend {
         let at = self.locate(context, operation, path, may).await?;
         self.must(operation, &at, may(at.real.as_str()))?;
         if let Some(error) = at.dangling {
-            return Err(error);
+            // Where its directory is there, it is the last name that is a link to nothing.
+            let parent = path.parent().unwrap_or(GuestPath::root());
+            let itself = error.kind == ErrorKind::NotFound
+                && self.resolve(context, operation, &parent).await.is_ok();
+            let message = "a link to nothing has this name";
+            return Err(match itself {
+                true => {
+                    Error::new(ErrorKind::AlreadyExists, operation, message).at(path.to_string())
+                }
+                false => error,
+            });
         }
         let path = at.real.clone();
         let request = Request::MakeDirectory { path };

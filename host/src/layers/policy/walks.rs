@@ -62,7 +62,10 @@ impl PolicyBackend {
                 let scope = self.scope(scope, &at);
                 let request = Request::Search { query, scope };
                 match self.ask_at(context, request, &[&at]).await? {
-                    Response::Search(result) => {
+                    Response::Search(mut result) => {
+                        for found in &mut result.matches {
+                            respell(&mut found.path, at.real.as_str(), at.asked.as_str());
+                        }
                         Ok(Response::Search(self.cut_search(result, limit)))
                     }
                     other => Ok(other),
@@ -238,20 +241,25 @@ fn plain(operation: Operation, path: &GuestPath) -> Result<GuestPath> {
         .map_err(|error| Error::new(error.kind(), operation, error.to_string()).because(error))
 }
 
+/// Tells a path below `real` as it is below `asked`, which leads there.
 fn respell(name: &mut Name, real: &str, asked: &str) {
-    let rest = match real {
-        "" => Some(name.text.as_str()),
-        real => name
-            .text
-            .strip_prefix(real)
-            .and_then(|rest| rest.strip_prefix('/')),
-    };
-    let Some(rest) = rest else { return };
-    let text = format!("{asked}/{rest}");
-    if let Some(raw) = &mut name.raw {
-        let skip = if real.is_empty() { 0 } else { real.len() + 1 };
-        let rest = raw.get(skip..).unwrap_or_default();
-        *raw = [asked.as_bytes(), b"/", rest].concat();
+    if real == asked {
+        return;
     }
-    name.text = text;
+    let respelt = |path: &[u8]| -> Option<Vec<u8>> {
+        let rest = path.strip_prefix(real.as_bytes())?;
+        let rest = match (real, rest) {
+            ("", rest) => rest,
+            // A file that is the base itself.
+            (_, []) => return Some(asked.as_bytes().to_vec()),
+            (_, rest) => rest.strip_prefix(b"/")?,
+        };
+        match asked {
+            "" => Some(rest.to_vec()),
+            asked => Some([asked.as_bytes(), b"/", rest].concat()),
+        }
+    };
+    if let Some(path) = respelt(name.as_bytes()) {
+        *name = Name::from_bytes(path);
+    }
 }

@@ -167,7 +167,8 @@ impl Visitor for Searcher<'_> {
             Kind::File | Kind::Other => passes.looks,
             Kind::Link => passes.meets,
         };
-        if !counts || (!passes.by_name && met.is_ignored())
+        if !counts
+            || (!passes.by_name && met.is_ignored())
             || !self.visible.counts(met.path, met.kind)
         {
             return Ok(Verdict::Leave);
