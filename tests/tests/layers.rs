@@ -127,3 +127,31 @@ fn numbers_tell_nothing_of_what_a_policy_hides() {
     );
     assert!(!guessed.more && guessed.skipped == Default::default());
 }
+
+/// Judged by where they lead, and told as they were asked for.
+#[test]
+fn a_base_that_is_a_link_is_looked_at_through_a_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("open")).unwrap();
+    std::fs::write(folder.path().join("open/a.txt"), "word").unwrap();
+    std::os::unix::fs::symlink("open", folder.path().join("way")).unwrap();
+    let policy = Policy::nothing().and_read_only(["open/**"]).unwrap();
+    let backend = open(folder.path()).unwrap();
+    let sandbox = Sandbox::new(Arc::new(PolicyBackend::new(backend, policy)));
+    let scope = || ScopeOptions {
+        base: Some("way".to_owned()),
+        ..ScopeOptions::default()
+    };
+    let query = QueryOptions {
+        pattern: "word".to_owned(),
+        ..QueryOptions::default()
+    };
+    let searched = block_on(&Context::new(), sandbox.search(query, scope()));
+    let searched = searched.unwrap().unwrap().matches;
+    assert_eq!(searched.len(), 1);
+    assert_eq!(searched[0].path.text, "way/a.txt");
+    let globbed = block_on(&Context::new(), sandbox.glob("*.txt", scope()));
+    let globbed = globbed.unwrap().unwrap().paths;
+    assert_eq!(globbed.len(), 1);
+    assert_eq!(globbed[0].path.text, "way/a.txt");
+}

@@ -62,11 +62,13 @@ impl PolicyBackend {
                 let scope = self.scope(scope, &at);
                 let request = Request::Search { query, scope };
                 match self.ask_at(context, request, &[&at]).await? {
-                    Response::Search(mut result) => {
+                    Response::Search(result) => {
+                        // The rules are about where a path leads.
+                        let mut result = self.cut_search(result, limit);
                         for found in &mut result.matches {
                             respell(&mut found.path, at.real.as_str(), at.asked.as_str());
                         }
-                        Ok(Response::Search(self.cut_search(result, limit)))
+                        Ok(Response::Search(result))
                     }
                     other => Ok(other),
                 }
@@ -165,9 +167,12 @@ impl PolicyBackend {
         let cut = total > paths.len() as u64;
         paths.retain(|found| self.shows(&found.path.text, found.kind));
         let total = paths.len() as u64 + u64::from(cut);
-        if let Some((real, asked)) = spelt {
+        if spelt.is_some() || at.real.as_str() != at.asked.as_str() {
             for found in &mut paths {
-                respell(&mut found.path, &real, &asked);
+                if let Some((real, asked)) = &spelt {
+                    respell(&mut found.path, real, asked);
+                }
+                respell(&mut found.path, at.real.as_str(), at.asked.as_str());
             }
             paths.sort_by(|one, other| one.path.as_bytes().cmp(other.path.as_bytes()));
         }
