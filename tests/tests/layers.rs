@@ -129,6 +129,7 @@ fn numbers_tell_nothing_of_what_a_policy_hides() {
 }
 
 /// Judged by where they lead, and told as they were asked for.
+#[cfg(unix)]
 #[test]
 fn a_base_that_is_a_link_is_looked_at_through_a_policy() {
     let folder = tempfile::tempdir().unwrap();
