@@ -1,6 +1,7 @@
 //! The host: one WebAssembly engine, and what is loaded into it.
 
 use std::{
+    io::Read as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -8,8 +9,8 @@ use std::{
 use crate::{
     limits::CallLimits,
     runtime::{
-        CacheError, CompilationCache, Component, EngineError, EngineOptions, LoadError, WasiMode,
-        WasmEngine,
+        CacheError, CompilationCache, Component, EngineError, EngineOptions, LoadError,
+        MAX_COMPONENT_BYTES, WasiMode, WasmEngine,
     },
     tool::Tool,
 };
@@ -118,11 +119,7 @@ impl Host {
     /// # Errors
     /// [`LoadError`] when the file cannot be read, is no tool component, or imports what it is not granted.
     pub fn load_ambient(&self, path: &Path, wasi: WasiMode) -> Result<Tool, LoadError> {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the component is a file of the operator's, not of the workspace"
-        )]
-        let bytes = std::fs::read(path).map_err(|source| LoadError::Read {
+        let bytes = read_ambient(path).map_err(|source| LoadError::Read {
             path: path.to_owned(),
             source,
         })?;
@@ -134,6 +131,11 @@ impl Host {
     /// # Errors
     /// [`LoadError`] when it is no tool component, or imports what it is not granted.
     pub fn load(&self, bytes: &[u8], wasi: WasiMode) -> Result<Tool, LoadError> {
+        if bytes.len() as u64 > MAX_COMPONENT_BYTES {
+            return Err(LoadError::TooLarge {
+                most: MAX_COMPONENT_BYTES,
+            });
+        }
         let component = Component::load(&self.engine, bytes, wasi)?;
         Ok(Tool::new(component, self.most))
     }
@@ -144,4 +146,16 @@ impl Host {
     pub fn is_pooled(&self) -> bool {
         self.engine.is_pooled()
     }
+}
+
+/// Reads a component's file, and no more of it than shows that it is too large.
+fn read_ambient(path: &Path) -> std::io::Result<Vec<u8>> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the component is a file of the operator's, not of the workspace"
+    )]
+    let file = std::fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_COMPONENT_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

@@ -35,8 +35,8 @@ pub use self::{
     open::{OpenOptions, ToolsError},
     runtime::{
         Answer, CONTRACT_VERSION, CacheError, CallError, CompilationCache, ContentPart,
-        EngineError, Import, LimitKind, LoadError, LogLevel, Progress, ProgressSink,
-        ToolDescription, WasiMode,
+        EngineError, Import, LimitKind, LoadError, LogLevel, MAX_COMPONENT_BYTES, Progress,
+        ProgressSink, ToolDescription, WasiMode,
     },
     sandbox::Sandbox,
     tool::{Offer, Tool},

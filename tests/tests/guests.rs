@@ -585,3 +585,12 @@ fn a_tools_error_is_the_tools_and_has_the_contracts_kind() {
         "{error:?}"
     );
 }
+
+#[test]
+fn a_component_that_is_too_large_is_not_even_parsed() {
+    let bytes = vec![0; (64 << 20) + 1];
+    assert!(matches!(
+        HOST.load(&bytes, WasiMode::Deny),
+        Err(LoadError::TooLarge { most }) if most == 64 << 20
+    ));
+}

@@ -30,6 +30,14 @@ pub enum LoadError {
     /// The file is cut or damaged.
     #[error("the component is malformed or cut short; build or fetch it again")]
     Malformed(#[source] wasmparser::BinaryReaderError),
+    /// It is larger than any tool needs to be.
+    #[error(
+        "the component is over {most} bytes; strip it of its debugging information, or leave out what it embeds"
+    )]
+    TooLarge {
+        /// The most bytes that a component may have.
+        most: u64,
+    },
     /// Components are nested too deep in it.
     #[error("the component has others nested in it, over {most} deep")]
     TooDeep {

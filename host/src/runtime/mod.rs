@@ -26,5 +26,9 @@ pub(crate) use engine::{EngineOptions, WasmEngine};
 pub use load_error::LoadError;
 pub use state::{LogLevel, Progress, ProgressSink};
 
+/// The largest component, in bytes: three times one that carries a Python interpreter. What is
+/// read, and compiled into many times its size, is bounded by it.
+pub const MAX_COMPONENT_BYTES: u64 = 64 << 20;
+
 /// The contract's version that this host implements.
 pub const CONTRACT_VERSION: &str = "0.1.0";
