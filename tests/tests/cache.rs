@@ -18,8 +18,8 @@ use belljar::{
 use belljar_test_guests::component;
 use tempfile::TempDir;
 
-/// How an entry begins, before the digest of its code.
-const MAGIC: &[u8] = b"belljar1";
+/// How an entry begins, before the digest of its name and code.
+const MAGIC: &[u8] = b"belljar2";
 const DIGEST_BYTES: usize = 32;
 
 /// A cache's folder, which is not there yet.
@@ -83,8 +83,12 @@ fn inode(path: &Path) -> u64 {
     path.metadata().expect("the entry").ino()
 }
 
-fn entry_of(code: &[u8]) -> Vec<u8> {
-    [MAGIC, blake3::hash(code).as_bytes(), code].concat()
+/// The entry at this path, with this code.
+fn entry_of(path: &Path, code: &[u8]) -> Vec<u8> {
+    let name = path.file_name().expect("a name");
+    let mut digest = blake3::Hasher::new();
+    digest.update(name.as_encoded_bytes()).update(code);
+    [MAGIC, digest.finalize().as_bytes(), code].concat()
 }
 
 /// The component's code as an engine with other settings compiles it.
@@ -117,20 +121,29 @@ fn an_entry_that_cannot_be_used_is_replaced() {
     let entry = cache.entry();
     let whole = fs::read(&entry).expect("the entry");
     let code = &whole[MAGIC.len() + DIGEST_BYTES..];
-    assert_eq!(whole, entry_of(code), "an entry has another form");
+    assert_eq!(whole, entry_of(&entry, code), "an entry has another form");
 
     let mut turned = whole.clone();
     *turned.last_mut().expect("a byte") ^= 1;
-    let useless: [(&str, Vec<u8>); 7] = [
+    let other = Cache::new();
+    let loaded = host(&other.folder)
+        .expect("the host starts")
+        .load(&component("panic_on_a"), WasiMode::Deny);
+    loaded.expect("it loads");
+    let useless: [(&str, Vec<u8>); 8] = [
+        (
+            "of another component",
+            fs::read(other.entry()).expect("its entry"),
+        ),
         ("empty", Vec::new()),
         ("cut in the digest", whole[..20].to_vec()),
         ("cut in half", whole[..whole.len() / 2].to_vec()),
         ("one bit turned", turned),
         ("without its frame", code.to_vec()),
-        ("whole, and no code", entry_of(b"no code")),
+        ("whole, and no code", entry_of(&entry, b"no code")),
         (
             "of another engine",
-            entry_of(&code_of_another_engine(&component("echo"))),
+            entry_of(&entry, &code_of_another_engine(&component("echo"))),
         ),
     ];
     for (what, bytes) in useless {

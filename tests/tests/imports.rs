@@ -1,10 +1,16 @@
 //! What a component may import: the contract, and WASI only where it is granted, as stubs in a
 //! world in which there is nothing.
 
-use std::sync::LazyLock;
+#![expect(clippy::disallowed_methods, reason = "a test measures time")]
+
+use std::{
+    sync::LazyLock,
+    time::{Duration, Instant},
+};
 
 use belljar::{
-    CallError, Host, HostOptions, LoadError, Sandbox, Tool, WasiMode, backends::VirtualOptions,
+    CallError, CallLimits, Host, HostOptions, LimitKind, LoadError, Sandbox, Tool, WasiMode,
+    backends::VirtualOptions,
 };
 use belljar_test_guests::{coding, component};
 
@@ -70,6 +76,53 @@ fn counting_what_wasi_gives() -> Vec<u8> {
       (export "directories" (func $directories))
       (export "variables" (func $variables))
       (export "arguments" (func $arguments))))
+    (with "described" (instance $described))))
+{TOOLS}
+)"#
+    );
+    wat::parse_str(text).expect("it assembles")
+}
+
+/// A component that waits an hour inside WASI: in `block`, or in `poll`.
+fn waiting_in_wasi(poll: bool) -> Vec<u8> {
+    const MEMORY: &str = include_str!("../guests/wat/include/memory.wat");
+    const TOOLS: &str = include_str!("../guests/wat/include/tools.wat");
+    let how = if poll { "$poll" } else { "$block" };
+    let text = format!(
+        r#"(component
+  (import "wasi:io/poll@0.2.0" (instance $io
+    (export "pollable" (type $pollable (sub resource)))
+    (export "[method]pollable.block" (func (param "self" (borrow $pollable))))
+    (export "poll" (func (param "in" (list (borrow $pollable))) (result (list u32))))))
+  (alias export $io "pollable" (type $pollable))
+  (import "wasi:clocks/monotonic-clock@0.2.0" (instance $clock
+    (alias outer 1 $pollable (type $outer))
+    (export "pollable" (type $pollable (eq $outer)))
+    (export "subscribe-duration" (func (param "when" u64) (result (own $pollable))))))
+{MEMORY}
+  (alias export $io "[method]pollable.block" (func $block))
+  (alias export $io "poll" (func $poll))
+  (alias export $clock "subscribe-duration" (func $subscribe))
+  (core func $subscribe (canon lower (func $subscribe)))
+  (core func $block (canon lower (func $block)))
+  (core func $poll (canon lower (func $poll) (memory $memory) (realloc $realloc)))
+  (core module $waiting
+    (import "wasi" "subscribe" (func $subscribe (param i64) (result i32)))
+    (import "wasi" "block" (func $one (param i32)))
+    (import "wasi" "poll" (func $several (param i32 i32 i32)))
+    (import "described" "memory" (memory 1))
+    (func $block (call $one (call $subscribe (i64.const 3600000000000))))
+    (func $poll
+      (i32.store (i32.const 512) (call $subscribe (i64.const 3600000000000)))
+      (call $several (i32.const 512) (i32.const 1) (i32.const 520)))
+    (func (export "call") (param i32 i32 i32 i32) (result i32)
+      (call {how})
+      unreachable))
+  (core instance $code (instantiate $waiting
+    (with "wasi" (instance
+      (export "subscribe" (func $subscribe))
+      (export "block" (func $block))
+      (export "poll" (func $poll))))
     (with "described" (instance $described))))
 {TOOLS}
 )"#
@@ -158,4 +211,23 @@ fn what_inert_wasi_does_not_have_is_refused() {
         matches!(refused, Err(LoadError::Mismatch { .. })),
         "{refused:?}"
     );
+}
+
+#[test]
+fn waiting_in_inert_wasi_ends_with_the_call() {
+    for poll in [false, true] {
+        let tool = HOST.load(&waiting_in_wasi(poll), WasiMode::Inert);
+        let tool = tool.expect("it loads").with_limits(CallLimits {
+            timeout: Duration::from_millis(300),
+            ..CallLimits::default()
+        });
+        let start = Instant::now();
+        let ended = run(&tool);
+        let took = start.elapsed();
+        assert!(
+            matches!(ended, Err(CallError::Limit(LimitKind::Time))),
+            "{ended:?}"
+        );
+        assert!(took < Duration::from_secs(1), "{took:?}");
+    }
 }

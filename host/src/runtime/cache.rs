@@ -1,7 +1,7 @@
 //! Compiled components on disk.
 //!
 //! Loading compiled code runs it, so what is loaded must be what this cache wrote: the folder
-//! belongs to its user alone, which is checked when it is opened, and each entry carries a digest of itself,
+//! belongs to its user alone, which is checked when it is opened, and each entry carries a digest of its name and code,
 //! so that a cut, damaged or misplaced one is a miss and never a crash. An entry's name is a
 //! digest of the component and of everything that compiling depends on.
 
@@ -18,7 +18,7 @@ use cap_std::{
 use wasmtime::{Engine, component::Component};
 
 /// Begins every entry; the number changes with the entry's format.
-const MAGIC: &[u8; 8] = b"belljar1";
+const MAGIC: &[u8; 8] = b"belljar2";
 const DIGEST_BYTES: usize = 32;
 
 /// Why a folder cannot hold the cache.
@@ -82,7 +82,7 @@ impl CompilationCache {
     pub(super) fn load(&self, engine: &Engine, bytes: &[u8]) -> Option<Component> {
         let name = entry_name(engine, bytes);
         let entry = self.read(&name)?;
-        let Some(code) = verified(&entry) else {
+        let Some(code) = verified(&name, &entry) else {
             tracing::warn!(
                 entry = name,
                 "a damaged entry of the compilation cache is replaced"
@@ -134,7 +134,7 @@ impl CompilationCache {
             options.write(true).create(true).truncate(true).mode(0o600);
             let mut file = self.folder.open_with(&temporary, &options)?;
             file.write_all(MAGIC)?;
-            file.write_all(blake3::hash(code).as_bytes())?;
+            file.write_all(digest(name, code).as_bytes())?;
             file.write_all(code)?;
             self.folder.rename(&temporary, &self.folder, name)
         };
@@ -180,11 +180,19 @@ fn entry_name(engine: &Engine, bytes: &[u8]) -> String {
     digest.0.finalize().to_hex().to_string()
 }
 
-/// The code in an entry, when the entry is whole.
-fn verified(entry: &[u8]) -> Option<&[u8]> {
+/// A digest over an entry's name, whose length is always the same, and its code.
+fn digest(name: &str, code: &[u8]) -> blake3::Hash {
+    blake3::Hasher::new()
+        .update(name.as_bytes())
+        .update(code)
+        .finalize()
+}
+
+/// The code in the entry of this name, when it is that entry, and whole.
+fn verified<'a>(name: &str, entry: &'a [u8]) -> Option<&'a [u8]> {
     let rest = entry.strip_prefix(MAGIC)?;
-    let (digest, code) = rest.split_at_checked(DIGEST_BYTES)?;
-    (blake3::hash(code).as_bytes() == digest).then_some(code)
+    let (found, code) = rest.split_at_checked(DIGEST_BYTES)?;
+    (digest(name, code).as_bytes() == found).then_some(code)
 }
 
 #[expect(

@@ -3,6 +3,7 @@
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, component::Linker,
 };
+use wasmtime_wasi::p2::bindings::sync::io::poll;
 
 use super::{
     audit::WasiMode, bindings::Tool, cache::CompilationCache, state::CallState, ticker::Ticker,
@@ -73,6 +74,10 @@ impl WasmEngine {
             Tool::add_to_linker::<_, CallState>(&mut linker, |state| state)?;
             if wasi {
                 wasmtime_wasi::p2::add_to_linker_sync(&mut linker)?;
+                // Its waiting knows nothing of the call's end; `waiting` has one that does.
+                linker.allow_shadowing(true);
+                poll::add_to_linker::<_, CallState>(&mut linker, |state| state)?;
+                linker.allow_shadowing(false);
             }
             Ok(linker)
         };

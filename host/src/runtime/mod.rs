@@ -15,6 +15,7 @@ mod load_error;
 mod schema;
 mod state;
 mod ticker;
+mod waiting;
 
 pub use audit::{Import, WasiMode};
 pub use cache::{CacheError, CompilationCache};
