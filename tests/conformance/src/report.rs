@@ -5,8 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// What became of a case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "outcome", content = "message", rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The sandbox does it.
     Passed,
@@ -16,8 +15,10 @@ pub enum Outcome {
     Skipped(String),
 }
 
-/// A case and what became of it.
+/// A case and what became of it. In JSON: `name`, `outcome` (`passed`, `failed` or `skipped`), `message` (where
+/// it did not pass), `milliseconds`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Flat", from = "Flat")]
 pub struct CaseReport {
     /// The case's name.
     pub name: String,
@@ -25,6 +26,55 @@ pub struct CaseReport {
     pub outcome: Outcome,
     /// Wall-clock time in milliseconds, opening the sandbox included.
     pub milliseconds: u64,
+}
+
+/// A case's report as JSON has it.
+#[derive(Serialize, Deserialize)]
+struct Flat {
+    name: String,
+    outcome: Word,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    milliseconds: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Word {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+impl From<CaseReport> for Flat {
+    fn from(case: CaseReport) -> Self {
+        let (outcome, message) = match case.outcome {
+            Outcome::Passed => (Word::Passed, None),
+            Outcome::Failed(message) => (Word::Failed, Some(message)),
+            Outcome::Skipped(message) => (Word::Skipped, Some(message)),
+        };
+        Self {
+            name: case.name,
+            outcome,
+            message,
+            milliseconds: case.milliseconds,
+        }
+    }
+}
+
+impl From<Flat> for CaseReport {
+    fn from(flat: Flat) -> Self {
+        let message = flat.message.unwrap_or_default();
+        Self {
+            name: flat.name,
+            outcome: match flat.outcome {
+                Word::Passed => Outcome::Passed,
+                Word::Failed => Outcome::Failed(message),
+                Word::Skipped => Outcome::Skipped(message),
+            },
+            milliseconds: flat.milliseconds,
+        }
+    }
 }
 
 /// What a run of the suite found: one JSON object.
@@ -72,5 +122,27 @@ impl From<Vec<CaseReport>> for Report {
             skipped: count(|outcome| matches!(outcome, Outcome::Skipped(_))),
             cases,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_is_flat_in_json() {
+        let passed = CaseReport::new("a", Outcome::Passed, Duration::from_millis(1));
+        let skipped = CaseReport::new("b", Outcome::Skipped("no sh".to_owned()), Duration::ZERO);
+        let report = Report::from(vec![passed, skipped]);
+        let json = serde_json::to_value(&report).unwrap();
+        let right = serde_json::json!({
+            "passed": 1, "failed": 0, "skipped": 1,
+            "cases": [
+                { "name": "a", "outcome": "passed", "milliseconds": 1 },
+                { "name": "b", "outcome": "skipped", "message": "no sh", "milliseconds": 0 },
+            ],
+        });
+        assert_eq!(json, right);
+        assert_eq!(serde_json::from_value::<Report>(json).unwrap(), report);
     }
 }
