@@ -5535,7 +5535,7 @@ pub mod belljar {
             }
         }
         /// What a tool tells its caller while it works. Nothing here fails: what the host
-        /// cannot pass on, or has had too much of, it drops and counts.
+        /// cannot pass on, or has had too much of, it drops.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod progress {
             #[used]
