@@ -59,6 +59,10 @@ impl Sandbox {
                 true => Arc::new(Guard::new(backend, Arc::clone(&self.seen))),
                 false => backend,
             };
+            // What takes nothing away is not asked at each call.
+            if *policy == Policy::everything() {
+                return backend;
+            }
             let started = Arc::clone(&self.started);
             Arc::new(PolicyBackend::new(backend, policy.clone()).sharing(started))
         })
