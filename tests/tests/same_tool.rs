@@ -1,0 +1,108 @@
+//! The same component, the same calls, another backend: the answers are the same, and where there are
+//! processes the component runs them.
+
+use belljar::{
+    CallError, Capability, Host, HostOptions, Sandbox, Tool, WasiMode,
+    backends::{LocalOptions, VirtualOptions},
+};
+
+fn coding() -> Tool {
+    let host = Host::new(HostOptions::default()).expect("the engine starts");
+    host.load(&belljar_test_guests::coding(), WasiMode::Deny)
+        .expect("the standard tools load")
+}
+
+fn on_virtual() -> Sandbox {
+    Sandbox::new(VirtualOptions::default().open_ambient().expect("it opens"))
+}
+
+fn on_local() -> Sandbox {
+    let options = LocalOptions {
+        allow_host_processes: true,
+        ..LocalOptions::default()
+    };
+    Sandbox::new(options.open_ambient().expect("it opens"))
+}
+
+/// What a tool answered, or how it failed.
+fn call(tool: &Tool, sandbox: &Sandbox, name: &str, arguments: &str) -> String {
+    match tool.call_blocking(sandbox, name, arguments) {
+        Ok(answer) => answer.text(),
+        Err(error) => format!("{error:?}"),
+    }
+}
+
+#[test]
+fn files_are_the_same_on_each_backend() {
+    let tool = coding();
+    let calls = [
+        (
+            "write",
+            r#"{"path": "src/a.rs", "content": "fn main() {\n    old();\n}\n"}"#,
+        ),
+        (
+            "write",
+            r#"{"path": "src/b.rs", "content": "fn old() {}\n"}"#,
+        ),
+        ("read", r#"{"path": "src/a.rs"}"#),
+        (
+            "edit",
+            r#"{"path": "src/a.rs", "edits": [{"old": "old()", "new": "new()"}]}"#,
+        ),
+        (
+            "edit",
+            r#"{"path": "src/a.rs", "edits": [{"old": "absent", "new": "x"}]}"#,
+        ),
+        ("search", r#"{"pattern": "fn \\w+", "include": ["*.rs"]}"#),
+        ("glob", r#"{"pattern": "**/*.rs"}"#),
+        ("list", r#"{"path": "src"}"#),
+        ("tree", "{}"),
+        ("move", r#"{"source": "src/b.rs", "target": "lib/b.rs"}"#),
+        ("remove", r#"{"path": "lib", "recursive": true}"#),
+        ("read", r#"{"path": "lib/b.rs"}"#),
+        ("read", r#"{"path": "../outside"}"#),
+    ];
+    let (one, other) = (on_virtual(), on_local());
+    for (name, arguments) in calls {
+        let answer = call(&tool, &one, name, arguments);
+        assert_eq!(
+            answer,
+            call(&tool, &other, name, arguments),
+            "{name} {arguments}"
+        );
+    }
+    // They did what they say, and not the same nothing.
+    assert!(call(&tool, &one, "read", r#"{"path": "src/a.rs"}"#).contains("new();"));
+}
+
+#[test]
+fn processes_run_where_there_are_some() {
+    let tool = coding();
+    let local = on_local();
+    call(
+        &tool,
+        &local,
+        "write",
+        r#"{"path": "a.txt", "content": "written by a tool\n"}"#,
+    );
+    let run = call(&tool, &local, "run", r#"{"argv": ["cat", "a.txt"]}"#);
+    assert!(run.contains("written by a tool"), "{run}");
+    let shell = call(
+        &tool,
+        &local,
+        "shell",
+        r#"{"command": "tr a-z A-Z < a.txt > b.txt; exit 3"}"#,
+    );
+    assert!(shell.starts_with("exit code 3 ("), "{shell}");
+    let read = call(&tool, &local, "read", r#"{"path": "b.txt"}"#);
+    assert!(read.contains("WRITTEN BY A TOOL"), "{read}");
+    for (name, arguments) in [
+        ("run", r#"{"argv": ["true"]}"#),
+        ("shell", r#"{"command": "true"}"#),
+    ] {
+        assert!(matches!(
+            tool.call_blocking(&on_virtual(), name, arguments),
+            Err(CallError::NotOffered { missing, .. }) if missing == [Capability::Run]
+        ));
+    }
+}
