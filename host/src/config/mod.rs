@@ -25,6 +25,7 @@ pub use self::{
     error::{ConfigError, Notice, Problem, ProblemKind},
     load::{FILE_NAME, Loader},
     position::Position,
+    quantity::duration,
     sandbox::{Backend, LocalConfig, SandboxConfig},
     tool::{ToolConfig, Wasi},
 };

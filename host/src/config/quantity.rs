@@ -19,8 +19,18 @@ const SIZE_UNITS: [(&str, u64); 7] = [
     ("GiB", 1 << 30),
 ];
 
-/// Reads a duration: a whole number and one of `ms`, `s`, `m`, `h`.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+/// Reads a duration as the configuration has it: a whole number and one of `ms`, `s`, `m`, `h`.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// assert_eq!(belljar::config::duration("30s"), Ok(Duration::from_secs(30)));
+/// assert!(belljar::config::duration("30").is_err());
+/// ```
+///
+/// # Errors
+/// What a duration looks like, when this is none.
+pub fn duration(text: &str) -> Result<Duration, String> {
     scaled(text, &DURATION_UNITS)
         .map(Duration::from_millis)
         .ok_or_else(|| {

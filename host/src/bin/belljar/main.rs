@@ -11,7 +11,6 @@ mod ambient;
 mod arguments;
 mod commands;
 mod component;
-mod duration;
 mod engine;
 mod exit_code;
 mod failure;

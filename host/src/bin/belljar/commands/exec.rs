@@ -16,7 +16,7 @@ use serde_json::json;
 
 use self::streams::{dropped, print, streamed};
 use crate::{
-    ambient, duration,
+    ambient,
     exit_code::{
         EXEC_FAILED, EXEC_NOT_EXECUTABLE, EXEC_NOT_FOUND, EXEC_OUT_OF_MEMORY, EXEC_TABLE,
         EXEC_TIMED_OUT, Exit,
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     sandbox: SandboxArguments,
     /// End it after this time: 500ms, 30s, 2m; without, it may run on
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = belljar::config::duration)]
     timeout: Option<Duration>,
     /// The working directory in the workspace
     #[arg(long, value_name = "FOLDER")]
