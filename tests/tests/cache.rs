@@ -13,13 +13,14 @@ use std::{
 };
 
 use belljar::{
-    CacheError, Host, HostError, HostOptions, Sandbox, WasiMode, backends::VirtualOptions,
+    CacheError, CallError, Host, HostError, HostOptions, Sandbox, WasiMode,
+    backends::VirtualOptions,
 };
-use belljar_test_guests::component;
+use belljar_test_guests::{coding, component};
 use tempfile::TempDir;
 
-/// How an entry begins, before the digest of its name and code.
-const MAGIC: &[u8] = b"belljar2";
+/// How an entry's tools begin, before the digest of its name, code and tools.
+const MAGIC: &[u8] = b"belljar3";
 const DIGEST_BYTES: usize = 32;
 
 /// A cache's folder, which is not there yet.
@@ -44,16 +45,53 @@ impl Cache {
             .collect()
     }
 
-    /// Its only entry.
-    fn entry(&self) -> PathBuf {
-        match &*self.entries() {
-            [entry] => entry.clone(),
+    /// Its only entry: the compiled code, and the tools.
+    fn entry(&self) -> Entry {
+        let mut files = self.entries();
+        files.sort();
+        match <[PathBuf; 2]>::try_from(files) {
+            Ok([code, tools]) if code.with_extension("tools") == tools => Entry { code, tools },
             others => panic!("not one entry: {others:?}"),
         }
     }
 
     fn set_mode(&self, mode: u32) {
         fs::set_permissions(&self.folder, fs::Permissions::from_mode(mode)).expect("its mode");
+    }
+}
+
+/// The files of an entry.
+#[derive(Debug, PartialEq)]
+struct Entry {
+    code: PathBuf,
+    tools: PathBuf,
+}
+
+impl Entry {
+    fn read(&self) -> (Vec<u8>, Vec<u8>) {
+        let read = |path: &Path| fs::read(path).expect("a file of the entry");
+        (read(&self.code), read(&self.tools))
+    }
+
+    fn write(&self, (code, tools): &(Vec<u8>, Vec<u8>)) {
+        fs::write(&self.code, code).expect("the code is damaged");
+        fs::write(&self.tools, tools).expect("the tools are damaged");
+    }
+
+    /// A new file has another: a part is written beside the old one.
+    fn inodes(&self) -> [u64; 2] {
+        [&self.code, &self.tools].map(|path| path.metadata().expect("the entry").ino())
+    }
+
+    /// The file of tools that would belong to this code in this entry.
+    fn tools_for(&self, code: &[u8], tools: &[u8]) -> Vec<u8> {
+        let name = self.code.file_stem().expect("a name");
+        let mut digest = blake3::Hasher::new();
+        digest
+            .update(name.as_encoded_bytes())
+            .update(code)
+            .update(tools);
+        [MAGIC, digest.finalize().as_bytes(), tools].concat()
     }
 }
 
@@ -78,19 +116,6 @@ fn serves(cache: &Cache) {
     assert_eq!(answer.expect("it answers").text(), "hello");
 }
 
-/// A new file has another: an entry is written beside the old one.
-fn inode(path: &Path) -> u64 {
-    path.metadata().expect("the entry").ino()
-}
-
-/// The entry at this path, with this code.
-fn entry_of(path: &Path, code: &[u8]) -> Vec<u8> {
-    let name = path.file_name().expect("a name");
-    let mut digest = blake3::Hasher::new();
-    digest.update(name.as_encoded_bytes()).update(code);
-    [MAGIC, digest.finalize().as_bytes(), code].concat()
-}
-
 /// The component's code as an engine with other settings compiles it.
 fn code_of_another_engine(bytes: &[u8]) -> Vec<u8> {
     let mut config = wasmtime::Config::new();
@@ -109,9 +134,39 @@ fn a_component_is_compiled_once() {
     serves(&cache);
     let mode = cache.folder.metadata().expect("the cache").mode();
     assert_eq!(mode & 0o777, 0o700);
-    let first = inode(&cache.entry());
+    let first = cache.entry().inodes();
     serves(&cache);
-    assert_eq!(inode(&cache.entry()), first, "it was compiled again");
+    assert_eq!(cache.entry().inodes(), first, "it was compiled again");
+}
+
+#[test]
+fn the_tools_are_what_the_component_described() {
+    let cache = Cache::new();
+    let tools = || {
+        let host = host(&cache.folder).expect("the host starts");
+        let loaded = host.load(&coding(), WasiMode::Deny).expect("it loads");
+        loaded.descriptions().cloned().collect::<Vec<_>>()
+    };
+    let described = tools();
+    assert!(described.iter().any(|tool| tool.output_schema.is_some()));
+    assert_eq!(tools(), described);
+}
+
+#[test]
+fn arguments_are_held_to_the_schema_of_a_cached_tool() {
+    let cache = Cache::new();
+    serves(&cache);
+    let host = host(&cache.folder).expect("the host starts");
+    let echo = host.load(&component("echo"), WasiMode::Deny);
+    let workspace = VirtualOptions::default().open_ambient();
+    let sandbox = Sandbox::new(workspace.expect("a temporary workspace"));
+    let refused = echo
+        .expect("it loads")
+        .call_blocking(&sandbox, "run", r#"{"text": 1}"#);
+    assert!(
+        matches!(refused, Err(CallError::InvalidArguments { .. })),
+        "{refused:?}"
+    );
 }
 
 #[test]
@@ -119,43 +174,71 @@ fn an_entry_that_cannot_be_used_is_replaced() {
     let cache = Cache::new();
     serves(&cache);
     let entry = cache.entry();
-    let whole = fs::read(&entry).expect("the entry");
-    let code = &whole[MAGIC.len() + DIGEST_BYTES..];
-    assert_eq!(whole, entry_of(&entry, code), "an entry has another form");
+    let (code, tools) = entry.read();
+    let described = &tools[MAGIC.len() + DIGEST_BYTES..];
+    assert_eq!(
+        tools,
+        entry.tools_for(&code, described),
+        "an entry has another form"
+    );
 
-    let mut turned = whole.clone();
-    *turned.last_mut().expect("a byte") ^= 1;
+    let turned = |bytes: &[u8]| {
+        let mut bytes = bytes.to_vec();
+        *bytes.last_mut().expect("a byte") ^= 1;
+        bytes
+    };
+    let half = |bytes: &[u8]| bytes[..bytes.len() / 2].to_vec();
+    let with = |code: &[u8], described: &[u8]| (code.to_vec(), entry.tools_for(code, described));
     let other = Cache::new();
     let loaded = host(&other.folder)
         .expect("the host starts")
         .load(&component("panic_on_a"), WasiMode::Deny);
     loaded.expect("it loads");
-    let useless: [(&str, Vec<u8>); 8] = [
+    let another = code_of_another_engine(&component("echo"));
+    let useless = [
+        ("of another component", other.entry().read()),
+        ("code of another", (other.entry().read().0, tools.clone())),
+        ("tools of another", (code.clone(), other.entry().read().1)),
+        ("empty", (Vec::new(), Vec::new())),
+        ("cut in the digest", (code.clone(), tools[..20].to_vec())),
+        ("code cut in half", (half(&code), tools.clone())),
+        ("tools cut in half", (code.clone(), half(&tools))),
+        ("one bit of the code turned", (turned(&code), tools.clone())),
         (
-            "of another component",
-            fs::read(other.entry()).expect("its entry"),
+            "one bit of the tools turned",
+            (code.clone(), turned(&tools)),
         ),
-        ("empty", Vec::new()),
-        ("cut in the digest", whole[..20].to_vec()),
-        ("cut in half", whole[..whole.len() / 2].to_vec()),
-        ("one bit turned", turned),
-        ("without its frame", code.to_vec()),
-        ("whole, and no code", entry_of(&entry, b"no code")),
-        (
-            "of another engine",
-            entry_of(&entry, &code_of_another_engine(&component("echo"))),
-        ),
+        ("whole, and no code", with(b"no code", described)),
+        ("whole, and no tools", with(&code, b"no tools")),
+        ("of another engine", with(&another, described)),
     ];
     for (what, bytes) in useless {
-        fs::write(&entry, bytes).expect("the entry is damaged");
-        let damaged = inode(&entry);
+        entry.write(&bytes);
+        let damaged = entry.inodes();
         serves(&cache);
-        assert_ne!(inode(&cache.entry()), damaged, "{what}: it was used");
-        let replaced = fs::read(&entry).expect("the entry");
-        assert_eq!(replaced.len(), whole.len(), "{what}: it was not mended");
-        let mended = inode(&entry);
+        assert_ne!(cache.entry().inodes(), damaged, "{what}: it was used");
+        assert_eq!(
+            entry.read().0.len(),
+            code.len(),
+            "{what}: it was not mended"
+        );
+        let mended = entry.inodes();
         serves(&cache);
-        assert_eq!(inode(&cache.entry()), mended, "{what}: it is not used");
+        assert_eq!(entry.inodes(), mended, "{what}: it is not used");
+    }
+}
+
+#[test]
+fn code_without_tools_is_compiled_again() {
+    let cache = Cache::new();
+    serves(&cache);
+    let entry = cache.entry();
+    for part in [&entry.tools, &entry.code] {
+        fs::remove_file(part).expect("a part is removed");
+        serves(&cache);
+        let mended = entry.inodes();
+        serves(&cache);
+        assert_eq!(entry.inodes(), mended, "it was not mended");
     }
 }
 
@@ -165,16 +248,14 @@ fn what_cannot_be_written_is_compiled_each_time() {
     serves(&cache);
     // A directory where the entry should be is neither read nor replaced, by root either.
     let entry = cache.entry();
-    fs::remove_file(&entry).expect("the entry is removed");
-    fs::create_dir(&entry).expect("a directory");
+    for part in [&entry.code, &entry.tools] {
+        fs::remove_file(part).expect("the entry is removed");
+        fs::create_dir(part).expect("a directory");
+    }
     for _ in 0..2 {
         serves(&cache);
-        assert!(entry.is_dir());
-        assert_eq!(
-            cache.entries(),
-            std::slice::from_ref(&entry),
-            "something was left"
-        );
+        assert!(entry.code.is_dir() && entry.tools.is_dir());
+        assert_eq!(cache.entries().len(), 2, "something was left");
     }
 }
 
@@ -184,9 +265,9 @@ fn a_read_only_cache_serves_what_it_has() {
     serves(&cache);
     let entry = cache.entry();
     cache.set_mode(0o500);
-    let first = inode(&entry);
+    let first = entry.inodes();
     serves(&cache);
-    assert_eq!(inode(&entry), first, "it was compiled again");
+    assert_eq!(entry.inodes(), first, "it was compiled again");
     // What it does not have is compiled.
     let host = host(&cache.folder).expect("the host starts");
     let other = host.load(&component("panic_on_a"), WasiMode::Deny);
@@ -194,7 +275,7 @@ fn a_read_only_cache_serves_what_it_has() {
     if fs::write(cache.folder.join("probe"), "").is_ok() {
         println!("skipped: permissions do not bind this user, so that nothing is kept is not seen");
     } else {
-        assert_eq!(cache.entries(), [entry]);
+        assert_eq!(cache.entry(), entry);
     }
     cache.set_mode(0o700);
 }

@@ -18,6 +18,8 @@ use crate::context::{Context, Stop};
 
 thread_local! {
     static MAY_BLOCK: Cell<bool> = const { Cell::new(false) };
+    /// Wakes this thread; made once, as a call from a guest may wait very often.
+    static UNPARK: Waker = Waker::from(Arc::new(Unpark(std::thread::current())));
 }
 
 /// Moves work to a thread that may block; what an executor offers for it (`spawn_blocking`).
@@ -83,14 +85,14 @@ pub const CANCEL_GRACE: Duration = Duration::from_millis(1000);
 pub fn block_on<F: Future>(context: &Context, future: F) -> Result<F::Output, Stop> {
     may_block(|| {
         let mut future = pin!(future);
-        let unpark = Arc::new(Unpark(std::thread::current()));
-        let waker = Waker::from(Arc::clone(&unpark));
+        let waker = UNPARK.with(Waker::clone);
         let mut task = std::task::Context::from_waker(&waker);
         // A future that is ready at once, as the engine's are, pays for nothing below.
         if let Poll::Ready(output) = future.as_mut().poll(&mut task) {
             return Ok(output);
         }
-        let _registration = context.cancellation().on_cancel(move || unpark.0.unpark());
+        let unpark = waker.clone();
+        let _registration = context.cancellation().on_cancel(move || unpark.wake());
         let mut give_up: Option<(Stop, Duration)> = None;
         loop {
             if let Poll::Ready(output) = future.as_mut().poll(&mut task) {

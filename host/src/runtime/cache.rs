@@ -1,24 +1,30 @@
 //! Compiled components on disk.
 //!
 //! Loading compiled code runs it, so what is loaded must be what this cache wrote: the folder
-//! belongs to its user alone, which is checked when it is opened, and each entry carries a digest of its name and code,
-//! so that a cut, damaged or misplaced one is a miss and never a crash. An entry's name is a
-//! digest of the component and of everything that compiling depends on.
+//! belongs to its user alone, which is checked when it is opened, and each entry carries a digest
+//! of its name, code and tools, so that a cut, damaged or misplaced one is a miss and never a crash.
+//!
+//! An entry is two files under one name, which is a digest of the component and of everything that
+//! compiling depends on: the code as wasmtime gives it, which is mapped and not copied, and the tools
+//! that the component described, so that a later load need not run it. The tools are written last and
+//! hold the digest: what is there of an entry without them, or with others, is not used.
 
 use std::{
     hash::{Hash, Hasher},
-    io::{Read as _, Write as _},
+    io::{Read as _, Seek as _, Write as _},
     path::Path,
 };
 
 use cap_std::{
     ambient_authority,
-    fs::{Dir, MetadataExt as _, OpenOptions, OpenOptionsExt as _},
+    fs::{Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _},
 };
 use wasmtime::{Engine, component::Component};
 
+use super::description::ToolDescription;
+
 /// Begins every entry; the number changes with the entry's format.
-const MAGIC: &[u8; 8] = b"belljar2";
+const MAGIC: &[u8; 8] = b"belljar3";
 const DIGEST_BYTES: usize = 32;
 
 /// Why a folder cannot hold the cache.
@@ -79,43 +85,54 @@ impl CompilationCache {
     }
 
     /// The component from the cache; none when it is not there, or not whole.
-    pub(super) fn load(&self, engine: &Engine, bytes: &[u8]) -> Option<Component> {
-        let name = entry_name(engine, bytes);
-        let entry = self.read(&name)?;
-        let Some(code) = verified(&name, &entry) else {
+    pub(super) fn load(&self, engine: &Engine, name: &EntryName) -> Option<Cached> {
+        let mut tools = Vec::new();
+        self.open(&name.tools())?.read_to_end(&mut tools).ok()?;
+        let mut code = self.open(&name.code())?;
+        let Some(tools) = verified(name, &mut code, &tools) else {
             tracing::warn!(
-                entry = name,
+                entry = name.0,
                 "a damaged entry of the compilation cache is replaced"
             );
             return None;
         };
         // What wasmtime itself checks (its version, the settings) makes another miss.
-        deserialize(engine, code)
+        let component = deserialize(engine, code)
+            .inspect_err(|error| {
+                tracing::warn!(error = %error, "an entry of the compilation cache does not fit this engine");
+            })
+            .ok()?;
+        Some(Cached { component, tools })
     }
 
-    /// What an entry's file has; none when others could have written it.
-    fn read(&self, name: &str) -> Option<Vec<u8>> {
-        let mut file = self.folder.open(name).ok()?;
+    /// A file of an entry; none when it is not there, or others could have written it.
+    fn open(&self, file_name: &str) -> Option<File> {
+        let file = self.folder.open(file_name).ok()?;
         let metadata = file.metadata().ok()?;
-        if !is_private(metadata.uid(), metadata.mode()) {
-            tracing::warn!(
-                entry = name,
-                "an entry of the compilation cache that others can write is replaced"
-            );
-            return None;
+        if is_private(metadata.uid(), metadata.mode()) {
+            return Some(file);
         }
-        let mut entry = Vec::new();
-        file.read_to_end(&mut entry).ok()?;
-        Some(entry)
+        tracing::warn!(
+            file = file_name,
+            "an entry of the compilation cache that others can write is replaced"
+        );
+        None
     }
 
     /// Keeps a compiled component. A cache that cannot be written is a slower start, not an error.
-    pub(super) fn store(&self, engine: &Engine, bytes: &[u8], component: &Component) {
+    pub(super) fn store<'a>(
+        &self,
+        name: &EntryName,
+        component: &Component,
+        tools: impl Iterator<Item = &'a ToolDescription>,
+    ) {
+        let tools: Vec<_> = tools.collect();
         let kept = component
             .serialize()
             .map_err(|error| error.to_string())
             .and_then(|code| {
-                self.write(&entry_name(engine, bytes), &code)
+                let tools = serde_json::to_vec(&tools).map_err(|error| error.to_string())?;
+                self.write(name, &code, &tools)
                     .map_err(|error| error.to_string())
             });
         if let Err(error) = kept {
@@ -123,9 +140,17 @@ impl CompilationCache {
         }
     }
 
-    /// Writes an entry whole or not at all: other processes read the same folder.
-    fn write(&self, name: &str, code: &[u8]) -> std::io::Result<()> {
-        let temporary = format!("{name}.{}.new", std::process::id());
+    fn write(&self, name: &EntryName, code: &[u8], tools: &[u8]) -> std::io::Result<()> {
+        let mut digest = name.digest();
+        digest.update(code).update(tools);
+        self.write_file(&name.code(), &[code])?;
+        let digest = digest.finalize();
+        self.write_file(&name.tools(), &[MAGIC, digest.as_bytes(), tools])
+    }
+
+    /// Writes a file whole or not at all: other processes read the same folder.
+    fn write_file(&self, file_name: &str, parts: &[&[u8]]) -> std::io::Result<()> {
+        let temporary = format!("{file_name}.{}.new", std::process::id());
         let write = || {
             // One that is left of a process with this number may have another mode.
             let _ = self.folder.remove_file(&temporary);
@@ -133,15 +158,61 @@ impl CompilationCache {
             // Whatever the umask: who may write an entry decides what runs.
             options.write(true).create(true).truncate(true).mode(0o600);
             let mut file = self.folder.open_with(&temporary, &options)?;
-            file.write_all(MAGIC)?;
-            file.write_all(digest(name, code).as_bytes())?;
-            file.write_all(code)?;
-            self.folder.rename(&temporary, &self.folder, name)
+            for part in parts {
+                file.write_all(part)?;
+            }
+            self.folder.rename(&temporary, &self.folder, file_name)
         };
         write().inspect_err(|_| {
             // Nothing more can be done about a temporary that cannot be removed.
             let _ = self.folder.remove_file(&temporary);
         })
+    }
+}
+
+/// What an entry holds.
+pub(super) struct Cached {
+    pub(super) component: Component,
+    /// What the component described, as it was checked before it was kept.
+    pub(super) tools: Vec<ToolDescription>,
+}
+
+/// A name for what is compiled and everything that compiling and describing it depend on.
+pub(super) struct EntryName(String);
+
+impl EntryName {
+    pub(super) fn new(engine: &Engine, bytes: &[u8]) -> Self {
+        struct Digest(blake3::Hasher);
+        impl Hasher for Digest {
+            fn write(&mut self, bytes: &[u8]) {
+                self.0.update(bytes);
+            }
+            fn finish(&self) -> u64 {
+                // Only the whole digest is used.
+                0
+            }
+        }
+        let mut digest = Digest(blake3::Hasher::new());
+        engine.precompile_compatibility_hash().hash(&mut digest);
+        // What is taken of a description may change with this crate.
+        digest.0.update(env!("CARGO_PKG_VERSION").as_bytes());
+        digest.0.update(blake3::hash(bytes).as_bytes());
+        Self(digest.0.finalize().to_hex().to_string())
+    }
+
+    fn code(&self) -> String {
+        format!("{}.code", self.0)
+    }
+
+    fn tools(&self) -> String {
+        format!("{}.tools", self.0)
+    }
+
+    /// The beginning of the digest of an entry, of the same length for every name.
+    fn digest(&self) -> blake3::Hasher {
+        let mut digest = blake3::Hasher::new();
+        digest.update(self.0.as_bytes());
+        digest
     }
 }
 
@@ -162,54 +233,41 @@ fn create_private_ambient(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// A name for what is compiled and everything that compiling it depends on.
-fn entry_name(engine: &Engine, bytes: &[u8]) -> String {
-    struct Digest(blake3::Hasher);
-    impl Hasher for Digest {
-        fn write(&mut self, bytes: &[u8]) {
-            self.0.update(bytes);
-        }
-        fn finish(&self) -> u64 {
-            // Only the whole digest is used.
-            0
-        }
+/// The tools in the entry of this name, when it is that entry, and whole.
+fn verified(name: &EntryName, code: &mut File, tools: &[u8]) -> Option<Vec<ToolDescription>> {
+    let (found, tools) = tools.strip_prefix(MAGIC)?.split_at_checked(DIGEST_BYTES)?;
+    let mut digest = name.digest();
+    digest.update_reader(code).ok()?.update(tools);
+    if digest.finalize().as_bytes() != found {
+        return None;
     }
-    let mut digest = Digest(blake3::Hasher::new());
-    engine.precompile_compatibility_hash().hash(&mut digest);
-    digest.0.update(blake3::hash(bytes).as_bytes());
-    digest.0.finalize().to_hex().to_string()
-}
-
-/// A digest over an entry's name, whose length is always the same, and its code.
-fn digest(name: &str, code: &[u8]) -> blake3::Hash {
-    blake3::Hasher::new()
-        .update(name.as_bytes())
-        .update(code)
-        .finalize()
-}
-
-/// The code in the entry of this name, when it is that entry, and whole.
-fn verified<'a>(name: &str, entry: &'a [u8]) -> Option<&'a [u8]> {
-    let rest = entry.strip_prefix(MAGIC)?;
-    let (found, code) = rest.split_at_checked(DIGEST_BYTES)?;
-    (digest(name, code).as_bytes() == found).then_some(code)
+    serde_json::from_slice(tools).ok()
 }
 
 #[expect(
     unsafe_code,
     reason = "loading compiled code is unsafe by its nature: wasmtime trusts the bytes"
 )]
-fn deserialize(engine: &Engine, code: &[u8]) -> Option<Component> {
-    // SAFETY: the bytes are what `Component::serialize` gave: they carry the digest that `write`
-    // computed over them, and lie in a folder that only this user can write, which
-    // `open_ambient` checked on the handle that they were read through.
-    match unsafe { Component::deserialize(engine, code) } {
-        Ok(component) => Some(component),
-        Err(error) => {
-            tracing::warn!(error = %error, "an entry of the compilation cache does not fit this engine");
-            None
+fn deserialize(engine: &Engine, mut file: File) -> wasmtime::Result<Component> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd as _;
+        // Mapped through the open file, so that it is the one whose digest was computed.
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        // SAFETY: the file's bytes are what `Component::serialize` gave: they have the digest that
+        // `write` computed over them, in a folder that only this user can write, which was checked
+        // on the handles that they are read through. `write_file` never changes a file: it puts
+        // another in its place.
+        if let Ok(component) = unsafe { Component::deserialize_file(engine, path) } {
+            return Ok(component);
         }
     }
+    // Without /proc, and elsewhere, the code is copied.
+    let mut code = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut code)?;
+    // SAFETY: as above.
+    unsafe { Component::deserialize(engine, code) }
 }
 
 #[cfg(test)]
@@ -222,14 +280,15 @@ mod tests {
     fn an_entry_is_its_owners_alone() {
         let folder = tempfile::tempdir().unwrap();
         let cache = CompilationCache::open_ambient(folder.path()).unwrap();
-        cache.write("entry", b"code").unwrap();
-        assert_eq!(
-            cache.folder.metadata("entry").unwrap().mode() & 0o777,
-            0o600
-        );
-        assert!(cache.read("entry").is_some());
-        let shared = Permissions::from_mode(0o620);
-        cache.folder.set_permissions("entry", shared).unwrap();
-        assert_eq!(cache.read("entry"), None);
+        let name = EntryName("entry".into());
+        cache.write(&name, b"code", b"[]").unwrap();
+        for file in [name.code(), name.tools()] {
+            let mode = cache.folder.metadata(&file).unwrap().mode();
+            assert_eq!(mode & 0o777, 0o600);
+            assert!(cache.open(&file).is_some());
+            let shared = Permissions::from_mode(0o620);
+            cache.folder.set_permissions(&file, shared).unwrap();
+            assert!(cache.open(&file).is_none());
+        }
     }
 }

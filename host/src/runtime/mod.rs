@@ -3,12 +3,14 @@
 //! Nothing here knows of a backend or of the configuration file: a call gets a
 //! [`Sandbox`](belljar_contract::Sandbox) handle, its limits, and where its progress goes.
 
+mod answer;
 mod audit;
 mod bindings;
 mod cache;
 mod call;
 mod component;
 mod convert;
+mod description;
 mod engine;
 mod imports;
 mod load_error;
@@ -17,11 +19,12 @@ mod state;
 mod ticker;
 mod waiting;
 
+pub use answer::{Answer, ContentPart};
 pub use audit::{Import, WasiMode};
 pub use cache::{CacheError, CompilationCache};
 pub use call::{CallError, LimitKind};
-pub use component::{Answer, ContentPart, ToolDescription};
 pub(crate) use component::{Component, missing};
+pub use description::ToolDescription;
 pub use engine::EngineError;
 pub(crate) use engine::{EngineOptions, WasmEngine};
 pub use load_error::LoadError;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use belljar_contract::{Context, processes::Outcome, session::Limits};
-use harness::{Session, children, limited, sentinel, shell, timed, until_there, with_argument};
+use harness::{Session, children, limited, sentinel, shell, timed, until_asleep, with_argument};
 
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
@@ -57,7 +57,7 @@ fn what_hides_dies_with_the_last_that_may_have_started_it() {
     let session = session();
     let (alive, kept) = (sentinel(), sentinel());
     let older = session.start(shell(&format!("sleep {kept}")));
-    until_there(&kept, 1);
+    until_asleep(&kept, 1);
     // Younger than the older: either may have started it.
     session.sh(&format!("{}; sleep 0.2", hide(&alive)));
     assert_eq!(with_argument(&alive).len(), 1);
@@ -78,7 +78,7 @@ fn nothing_is_left_at_close() {
     for _ in 0..3 {
         session.start(shell(&format!("{}; sleep {alive}", hide(&alive))));
     }
-    until_there(&alive, 6);
+    until_asleep(&alive, 6);
     session.supervisor.close();
     assert!(with_argument(&alive).is_empty());
     assert_eq!(children(), []);

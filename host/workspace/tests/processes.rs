@@ -11,7 +11,7 @@ use belljar_contract::{
     session::Limits,
 };
 use harness::{
-    Session, argv, children, escape, limited, sentinel, shell, timed, until_there, with_argument,
+    Session, argv, children, escape, limited, sentinel, shell, timed, until_asleep, with_argument,
 };
 
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -153,7 +153,7 @@ fn a_cancelled_run_ends_with_what_it_printed_and_has_time_to() {
     let script = format!("trap 'echo bye; exit' TERM; echo hello; sleep {alive} & wait");
     let (ran, took) = thread::scope(|scope| {
         scope.spawn(|| {
-            until_there(&alive, 1);
+            until_asleep(&alive, 1);
             cancellation.cancel();
         });
         timed(|| session.run_in(&context, shell(&script)))
@@ -181,7 +181,7 @@ fn nothing_survives_a_cancellation() {
     let context = Context::new();
     thread::scope(|scope| {
         scope.spawn(|| {
-            until_there(&alive, 6);
+            until_asleep(&alive, 5);
             context.cancellation().cancel();
         });
         let ran = session.run_in(&context, shell(&script)).expect("it starts");
@@ -198,7 +198,7 @@ fn nothing_survives_the_session() {
     session.start(shell(&script));
     thread::scope(|scope| {
         let running = scope.spawn(|| session.run(shell(&script)));
-        until_there(&alive, 12);
+        until_asleep(&alive, 10);
         let ((), took) = timed(|| session.supervisor.close());
         assert!(
             took >= 450 * MILLISECOND && took < 5000 * MILLISECOND,
@@ -415,7 +415,7 @@ fn signals_reach_the_group_and_kill_reaches_all() {
     assert_eq!(ended.outcome, Outcome::Signalled(15));
     let alive = sentinel();
     let hiding = session.start(shell(&format!("{} sleep {alive}", escape(&alive))));
-    until_there(&alive, 6);
+    until_asleep(&alive, 5);
     session.signal(hiding, SignalKind::Kill);
     let ended = session.wait(hiding, LONG).expect("it ends");
     assert_eq!(ended.outcome, Outcome::Signalled(9));
@@ -430,7 +430,7 @@ fn what_a_started_leader_leaves_ends_with_it() {
         "{} echo on; read x; exit 2",
         escape(&alive)
     )));
-    until_there(&alive, 5);
+    until_asleep(&alive, 4);
     session.write(started, b"\n", true).expect("it is open");
     let ended = session.wait(started, LONG).expect("it ends");
     assert_eq!(ended.outcome, Outcome::Exited(2));

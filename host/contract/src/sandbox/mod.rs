@@ -147,13 +147,17 @@ impl Sandbox {
     /// The one way to the backend: an open session, a call that may still run, and a
     /// capability for what it needs.
     async fn call(&self, request: Request) -> Result<Response> {
-        self.session.call(&self.context, request).await
+        let operation = request.operation();
+        self.session.allows(operation)?;
+        let check = self.context.check();
+        check.map_err(|stop| stop.during(operation))?;
+        self.session.backend.call(&self.context, request).await
     }
 }
 
 impl Session {
-    async fn call(&self, context: &Context, request: Request) -> Result<Response> {
-        let operation = request.operation();
+    /// Says whether the session is open and has what the operation needs.
+    fn allows(&self, operation: Operation) -> Result<()> {
         if self.closed.load(Ordering::Acquire) {
             return Err(Error::new(
                 ErrorKind::Closed,
@@ -161,14 +165,14 @@ impl Session {
                 "the session is closed",
             ));
         }
-        context.check().map_err(|stop| stop.during(operation))?;
-        if let Some(needed) = needed(operation) {
-            let description = self.backend.describe();
-            if !description.can(needed) {
-                return Err(lacks(&description, needed, operation));
-            }
+        let Some(needed) = needed(operation) else {
+            return Ok(());
+        };
+        let description = self.backend.describe();
+        match description.can(needed) {
+            true => Ok(()),
+            false => Err(lacks(&description, needed, operation)),
         }
-        self.backend.call(context, request).await
     }
 }
 
@@ -182,7 +186,9 @@ impl Backend for Below {
     }
 
     async fn call(&self, context: &Context, request: Request) -> Result<Response> {
-        self.0.call(context, request).await
+        // The handle around the layer has looked at the context.
+        self.0.allows(request.operation())?;
+        self.0.backend.call(context, request).await
     }
 
     async fn close(&self) -> Result<()> {

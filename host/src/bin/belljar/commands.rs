@@ -3,7 +3,6 @@
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod conformance;
-mod described;
 pub(crate) mod exec;
 pub(crate) mod exit_codes;
 pub(crate) mod fs;

@@ -97,15 +97,18 @@ pub(super) fn read_whole(
     let size = usize::try_from(status.size).unwrap_or(0);
     let mut bytes = Vec::with_capacity(size.saturating_add(1));
     loop {
-        context.check()?;
         if bytes.len() == bytes.capacity() {
             bytes.reserve(PIECE.min(bytes.len().max(4096)));
         }
+        let room = bytes.capacity() - bytes.len();
         match rustix::io::read(file, spare_capacity(&mut bytes)) {
             Ok(0) => return Ok(bytes),
             Ok(_) if bytes.len() as u64 > limit => return Err(too_large()),
+            // All that it had, and there was room for more: no need to ask again for its end.
+            Ok(count) if count < room && bytes.len() as u64 == status.size => return Ok(bytes),
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
         }
+        context.check()?;
     }
 }

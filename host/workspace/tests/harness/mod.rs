@@ -214,16 +214,22 @@ pub(crate) fn sentinel() -> String {
     format!("98765.{:07}{next:04}1", std::process::id())
 }
 
-/// The processes, zombies aside, that have the sentinel in their arguments.
-#[expect(clippy::disallowed_methods, reason = "it looks at every process")]
+/// The processes, zombies aside, that have the sentinel anywhere in their arguments: what sleeps, and
+/// the shells whose script says so.
 pub(crate) fn with_argument(sentinel: &str) -> Vec<PathBuf> {
+    processes(|arguments| String::from_utf8_lossy(arguments).contains(sentinel))
+}
+
+/// The processes, zombies aside, whose arguments are so.
+#[expect(clippy::disallowed_methods, reason = "it looks at every process")]
+fn processes(wanted: impl Fn(&[u8]) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").expect("it is Linux").flatten() {
         let Ok(arguments) = std::fs::read(entry.path().join("cmdline")) else {
             continue;
         };
         let is_process = entry.file_name().to_string_lossy().parse::<u32>().is_ok();
-        if is_process && String::from_utf8_lossy(&arguments).contains(sentinel) {
+        if is_process && wanted(&arguments) {
             found.push(entry.path());
         }
     }
@@ -256,10 +262,12 @@ pub(crate) fn children() -> Vec<(i32, bool)> {
     found
 }
 
-/// Waits until the sentinel is there so many times.
-pub(crate) fn until_there(sentinel: &str, count: usize) {
+/// Waits until so many sleep for the sentinel. A shell whose script only says so is not one of them: it
+/// may not have come that far.
+pub(crate) fn until_asleep(sentinel: &str, count: usize) {
     let context = Context::new().with_timeout(Duration::from_secs(20));
-    while with_argument(sentinel).len() < count {
+    let line = format!("sleep\0{sentinel}\0");
+    while processes(|arguments| arguments == line.as_bytes()).len() < count {
         context.check().expect("it starts in time");
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -4,7 +4,6 @@ use belljar::{CONTRACT_VERSION, LoadError, Tool, WasiMode, config::Config};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::described::described;
 use crate::{
     ambient,
     component::Component,
@@ -86,10 +85,9 @@ impl Inspection {
             };
             tool.imports().iter().map(import).collect::<Vec<_>>()
         });
-        let tools = self.tool().map(|tool| {
-            let tools = tool.descriptions().map(described);
-            tools.collect::<Vec<Value>>()
-        });
+        let tools = self
+            .tool()
+            .map(|tool| tool.descriptions().collect::<Vec<_>>());
         json!({
             "component": self.path,
             "size": self.size,

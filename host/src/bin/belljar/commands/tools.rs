@@ -6,7 +6,6 @@ use belljar::{Capability, Sandbox, Tool, ToolDescription};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::described::described;
 use crate::{
     component::Component,
     engine::EngineArguments,
@@ -41,7 +40,7 @@ struct Listed {
 
 impl Listed {
     fn to_json(&self) -> Value {
-        let mut value = described(&self.tool);
+        let mut value = json!(self.tool);
         value["component"] = self.component.clone().into();
         value["offered"] = self.missing.is_empty().into();
         value["missing"] = json!(self.missing);
