@@ -18,10 +18,11 @@ use belljar::{
 };
 use belljar_test_guests::{coding, component};
 use tempfile::TempDir;
+use twox_hash::XxHash3_128;
 
-/// How an entry's tools begin, before the digest of its name, code and tools.
+/// How an entry's tools begin, before the checksum of its name, code and tools.
 const MAGIC: &[u8] = b"belljar3";
-const DIGEST_BYTES: usize = 32;
+const CHECKSUM_BYTES: usize = 16;
 
 /// A cache's folder, which is not there yet.
 struct Cache {
@@ -86,12 +87,9 @@ impl Entry {
     /// The file of tools that would belong to this code in this entry.
     fn tools_for(&self, code: &[u8], tools: &[u8]) -> Vec<u8> {
         let name = self.code.file_stem().expect("a name");
-        let mut digest = blake3::Hasher::new();
-        digest
-            .update(name.as_encoded_bytes())
-            .update(code)
-            .update(tools);
-        [MAGIC, digest.finalize().as_bytes(), tools].concat()
+        let all = [name.as_encoded_bytes(), code, tools].concat();
+        let checksum = XxHash3_128::oneshot(&all).to_le_bytes();
+        [MAGIC, &checksum, tools].concat()
     }
 }
 
@@ -175,7 +173,7 @@ fn an_entry_that_cannot_be_used_is_replaced() {
     serves(&cache);
     let entry = cache.entry();
     let (code, tools) = entry.read();
-    let described = &tools[MAGIC.len() + DIGEST_BYTES..];
+    let described = &tools[MAGIC.len() + CHECKSUM_BYTES..];
     assert_eq!(
         tools,
         entry.tools_for(&code, described),
@@ -200,7 +198,7 @@ fn an_entry_that_cannot_be_used_is_replaced() {
         ("code of another", (other.entry().read().0, tools.clone())),
         ("tools of another", (code.clone(), other.entry().read().1)),
         ("empty", (Vec::new(), Vec::new())),
-        ("cut in the digest", (code.clone(), tools[..20].to_vec())),
+        ("cut in the checksum", (code.clone(), tools[..20].to_vec())),
         ("code cut in half", (half(&code), tools.clone())),
         ("tools cut in half", (code.clone(), half(&tools))),
         ("one bit of the code turned", (turned(&code), tools.clone())),

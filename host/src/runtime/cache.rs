@@ -1,13 +1,14 @@
 //! Compiled components on disk.
 //!
 //! Loading compiled code runs it, so what is loaded must be what this cache wrote: the folder
-//! belongs to its user alone, which is checked when it is opened, and each entry carries a digest
+//! belongs to its user alone, which is checked when it is opened, and each entry carries a checksum
 //! of its name, code and tools, so that a cut, damaged or misplaced one is a miss and never a crash.
+//! Who may write the folder may write the checksum too: it is there for faults, not for attackers.
 //!
 //! An entry is two files under one name, which is a digest of the component and of everything that
 //! compiling depends on: the code as wasmtime gives it, which is mapped and not copied, and the tools
 //! that the component described, so that a later load need not run it. The tools are written last and
-//! hold the digest: what is there of an entry without them, or with others, is not used.
+//! hold the checksum: what is there of an entry without them, or with others, is not used.
 
 use std::{
     hash::{Hash, Hasher},
@@ -19,13 +20,15 @@ use cap_std::{
     ambient_authority,
     fs::{Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _},
 };
+use twox_hash::xxhash3_128::Hasher as Checksum;
 use wasmtime::{Engine, component::Component};
 
 use super::description::ToolDescription;
 
 /// Begins every entry; the number changes with the entry's format.
 const MAGIC: &[u8; 8] = b"belljar3";
-const DIGEST_BYTES: usize = 32;
+/// What is read of the code at once: it stays in the processor's cache while it is added up.
+const PIECE: usize = 128 << 10;
 
 /// Why a folder cannot hold the cache.
 #[derive(Debug, thiserror::Error)]
@@ -141,11 +144,12 @@ impl CompilationCache {
     }
 
     fn write(&self, name: &EntryName, code: &[u8], tools: &[u8]) -> std::io::Result<()> {
-        let mut digest = name.digest();
-        digest.update(code).update(tools);
+        let mut checksum = name.checksum();
+        checksum.write(code);
+        checksum.write(tools);
         self.write_file(&name.code(), &[code])?;
-        let digest = digest.finalize();
-        self.write_file(&name.tools(), &[MAGIC, digest.as_bytes(), tools])
+        let checksum = checksum.finish_128().to_le_bytes();
+        self.write_file(&name.tools(), &[MAGIC, &checksum, tools])
     }
 
     /// Writes a file whole or not at all: other processes read the same folder.
@@ -181,7 +185,33 @@ pub(super) struct Cached {
 pub(super) struct EntryName(String);
 
 impl EntryName {
-    pub(super) fn new(engine: &Engine, bytes: &[u8]) -> Self {
+    pub(super) fn new(compatibility: &Compatibility, bytes: &[u8]) -> Self {
+        let mut digest = compatibility.0.clone();
+        digest.update(blake3::hash(bytes).as_bytes());
+        Self(digest.finalize().to_hex().to_string())
+    }
+
+    fn code(&self) -> String {
+        format!("{}.code", self.0)
+    }
+
+    fn tools(&self) -> String {
+        format!("{}.tools", self.0)
+    }
+
+    /// The beginning of an entry's checksum, of the same length for every name.
+    fn checksum(&self) -> Checksum {
+        let mut checksum = Checksum::new();
+        checksum.write(self.0.as_bytes());
+        checksum
+    }
+}
+
+/// What compiling and describing a component depend on besides the component.
+pub(super) struct Compatibility(blake3::Hasher);
+
+impl Compatibility {
+    pub(super) fn of(engine: &Engine) -> Self {
         struct Digest(blake3::Hasher);
         impl Hasher for Digest {
             fn write(&mut self, bytes: &[u8]) {
@@ -196,23 +226,7 @@ impl EntryName {
         engine.precompile_compatibility_hash().hash(&mut digest);
         // What is taken of a description may change with this crate.
         digest.0.update(env!("CARGO_PKG_VERSION").as_bytes());
-        digest.0.update(blake3::hash(bytes).as_bytes());
-        Self(digest.0.finalize().to_hex().to_string())
-    }
-
-    fn code(&self) -> String {
-        format!("{}.code", self.0)
-    }
-
-    fn tools(&self) -> String {
-        format!("{}.tools", self.0)
-    }
-
-    /// The beginning of the digest of an entry, of the same length for every name.
-    fn digest(&self) -> blake3::Hasher {
-        let mut digest = blake3::Hasher::new();
-        digest.update(self.0.as_bytes());
-        digest
+        Self(digest.0)
     }
 }
 
@@ -235,10 +249,17 @@ fn create_private_ambient(path: &Path) -> std::io::Result<()> {
 
 /// The tools in the entry of this name, when it is that entry, and whole.
 fn verified(name: &EntryName, code: &mut File, tools: &[u8]) -> Option<Vec<ToolDescription>> {
-    let (found, tools) = tools.strip_prefix(MAGIC)?.split_at_checked(DIGEST_BYTES)?;
-    let mut digest = name.digest();
-    digest.update_reader(code).ok()?.update(tools);
-    if digest.finalize().as_bytes() != found {
+    let (found, tools) = tools.strip_prefix(MAGIC)?.split_first_chunk()?;
+    let mut checksum = name.checksum();
+    let mut piece = vec![0; PIECE];
+    loop {
+        match code.read(&mut piece).ok()? {
+            0 => break,
+            count => checksum.write(&piece[..count]),
+        }
+    }
+    checksum.write(tools);
+    if checksum.finish_128() != u128::from_le_bytes(*found) {
         return None;
     }
     serde_json::from_slice(tools).ok()
@@ -252,9 +273,9 @@ fn deserialize(engine: &Engine, mut file: File) -> wasmtime::Result<Component> {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::AsRawFd as _;
-        // Mapped through the open file, so that it is the one whose digest was computed.
+        // Mapped through the open file, so that it is the one that was added up.
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        // SAFETY: the file's bytes are what `Component::serialize` gave: they have the digest that
+        // SAFETY: the file's bytes are what `Component::serialize` gave: they have the checksum that
         // `write` computed over them, in a folder that only this user can write, which was checked
         // on the handles that they are read through. `write_file` never changes a file: it puts
         // another in its place.

@@ -39,7 +39,7 @@ impl Component {
     ) -> Result<Self, LoadError> {
         let imports = audit(bytes, wasi)?;
         let cache = engine.cache.as_ref();
-        let cache = cache.map(|cache| (cache, EntryName::new(&engine.engine, bytes)));
+        let cache = cache.map(|cache| (cache, EntryName::new(&engine.compatibility, bytes)));
         let cached = cache
             .as_ref()
             .and_then(|(cache, name)| cache.load(&engine.engine, name));

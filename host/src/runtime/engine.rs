@@ -6,7 +6,11 @@ use wasmtime::{
 use wasmtime_wasi::p2::bindings::sync::io::poll;
 
 use super::{
-    audit::WasiMode, bindings::Tool, cache::CompilationCache, state::CallState, ticker::Ticker,
+    audit::WasiMode,
+    bindings::Tool,
+    cache::{Compatibility, CompilationCache},
+    state::CallState,
+    ticker::Ticker,
 };
 
 /// Why there is no engine.
@@ -41,6 +45,7 @@ pub(crate) struct EngineOptions {
 pub(crate) struct WasmEngine {
     pub(super) engine: Engine,
     pub(super) cache: Option<CompilationCache>,
+    pub(super) compatibility: Compatibility,
     pub(super) ticker: Ticker,
     strict: Linker<CallState>,
     inert: Linker<CallState>,
@@ -86,6 +91,7 @@ impl WasmEngine {
             inert: linker(true).map_err(EngineError::new)?,
             ticker: Ticker::start(&engine).map_err(EngineError::new)?,
             cache: options.cache,
+            compatibility: Compatibility::of(&engine),
             engine,
             pooled,
         })
