@@ -112,7 +112,7 @@ pub struct Scope {
     /// What layers let be seen, by path from the root: what counts matches a glob of each list, and a
     /// directory also does when something below it may. What does not count is in no number either. No
     /// list: everything.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub within: Vec<Vec<Pattern>>,
 }
 

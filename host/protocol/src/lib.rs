@@ -1,0 +1,23 @@
+//! The Belljar sandbox protocol: the contract's requests over one stream.
+//!
+//! Two programs speak it: the host, with a [`Client`], and a resident beside the workspace, with
+//! [`serve`]. The stream is a unix socket or two pipes, whatever carries bytes both ways. Messages are
+//! the contract's own types in postcard's format ([`message`]), cut into frames so that calls share the
+//! stream ([`frame`]).
+//!
+//! Neither end trusts the other: lengths are bounded before memory is taken, ids are checked, and what
+//! is malformed ends the session with an error that says so. The host's end is the one that matters:
+//! what is in a container may have replaced the resident.
+//!
+//! It leaves to others: what a request means (`belljar-workspace`), how the stream comes about and what a
+//! dead session means (the backends).
+
+mod client;
+pub mod frame;
+pub mod message;
+mod server;
+mod stream;
+
+pub use client::{Client, OpenError};
+pub use server::{Engine, ServeError, serve};
+pub use stream::Stream;

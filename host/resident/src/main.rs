@@ -1,0 +1,121 @@
+//! `belljar-resident`: the workspace engine behind the sandbox protocol.
+//!
+//! | command | what |
+//! |---|---|
+//! | `belljar-resident connect SOCKET` | connects to the unix socket where its host listens |
+//! | `belljar-resident stdio` | speaks on standard input and output |
+//!
+//! It serves one session and ends with the stream, after every process of the session. As PID 1 of a
+//! container that is the container's end too. Everything else it is told by the host, in the protocol:
+//! nothing is in its arguments or its environment.
+
+use std::{
+    io,
+    os::{fd::AsFd as _, unix::net::UnixStream},
+    process::ExitCode,
+};
+
+use belljar_contract::{Context, Error, Request, Response};
+use belljar_protocol::{
+    ServeError, Stream,
+    message::{Open, Opened},
+    serve,
+};
+use belljar_workspace::{
+    Engine,
+    files::Workspace,
+    processes::{Options, Supervisor},
+};
+
+const USAGE: &str = "usage: belljar-resident connect SOCKET | stdio | --version";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let stream = match *arguments {
+        ["connect", path] => UnixStream::connect(path).and_then(Stream::try_from),
+        ["stdio"] => standard_streams(),
+        ["--version"] => {
+            say(&format!("belljar-resident {}", env!("CARGO_PKG_VERSION")));
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            complain(USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    let served = stream
+        .map_err(ServeError::from)
+        .and_then(|stream| serve(stream, open));
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&format!("belljar-resident: {}", with_sources(&error)));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Standard input and output, which nothing else of this process may use from here on: they are taken
+/// aside, and standard input is empty and standard output the log.
+fn standard_streams() -> io::Result<Stream> {
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
+    let output = io::stdout().as_fd().try_clone_to_owned()?;
+    let (nothing, _) = rustix::pipe::pipe()?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(Stream::new(input, output))
+}
+
+/// An engine that ends every process when it is dropped.
+struct Resident(Engine);
+
+impl belljar_protocol::Engine for Resident {
+    fn call(&self, context: &Context, request: Request) -> Result<Response, Error> {
+        self.0.call(context, request)
+    }
+}
+
+impl Drop for Resident {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+fn open(asked: &Open) -> Result<(Resident, Opened), String> {
+    let files = Workspace::open_ambient(asked.root.as_ref(), &asked.limits)
+        .map_err(|error| with_sources(&error))?;
+    let supervisor = Supervisor::new(Options {
+        root: asked.root.clone(),
+        limits: asked.limits,
+        owns_all_children: true,
+    })
+    .with_variables(asked.variables.iter().cloned().collect());
+    let opened = Opened {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        writable: files.is_writable(),
+        gaps: supervisor.gaps().into_iter().map(str::to_owned).collect(),
+    };
+    let engine = Engine::new(files, Some(supervisor));
+    Ok((Resident(engine), opened))
+}
+
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text = format!("{text}: {error}");
+        source = error.source();
+    }
+    text
+}
+
+#[expect(clippy::print_stdout, reason = "it was asked for")]
+fn say(text: &str) {
+    println!("{text}");
+}
+
+#[expect(clippy::print_stderr, reason = "standard error is the log")]
+fn complain(text: &str) {
+    eprintln!("{text}");
+}
