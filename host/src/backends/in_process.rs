@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use belljar_contract::{
     Backend, Context, Error, ErrorKind, Operation, Request, Response, Result, async_trait,
-    blocking::{self, Offload, SpawnThread},
-    session::Description,
+    blocking, session::Description,
 };
 use belljar_workspace::Engine;
 use tempfile::TempDir;
+
+use super::{executor::Executor, resident::no_thread};
 
 /// Asks an engine on this thread where it may block, else on one of the executor's.
 pub(super) struct InProcessBackend {
@@ -39,10 +40,7 @@ impl InProcessBackend {
         let engine = Arc::clone(&self.engine);
         blocking::run(&Executor, move || work(&engine))
             .await
-            .unwrap_or_else(|| {
-                let message = "there is no thread to work on";
-                Err(Error::new(ErrorKind::BackendFailed, operation, message))
-            })
+            .unwrap_or_else(|| Err(no_thread(operation)))
     }
 }
 
@@ -74,17 +72,5 @@ impl Backend for InProcessBackend {
             })
         })
         .await
-    }
-}
-
-/// Tokio's threads for blocking work, where there is a runtime; else a thread of its own.
-struct Executor;
-
-impl Offload for Executor {
-    fn offload(&self, work: Box<dyn FnOnce() + Send>) {
-        match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(work)),
-            Err(_) => SpawnThread.offload(work),
-        }
     }
 }

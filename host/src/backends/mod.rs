@@ -2,8 +2,10 @@
 //!
 //! A backend takes its options as a value; it knows of no configuration file and of no other backend.
 
+mod executor;
 mod in_process;
 mod local;
+mod resident;
 mod virtual_;
 
 use std::path::PathBuf;

@@ -8,10 +8,10 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::{
-    process,
+    packages, process,
     toolchain::{GuestToolchain, LINKER, TARGET, holds_standard_library},
 };
 
@@ -25,7 +25,8 @@ const RECIPE: u32 = 1;
 pub(crate) fn ensure() -> Result<GuestToolchain> {
     let linkers = linkers()?;
     if !(Path::new(COMPILER).exists() && Path::new(SOURCE).exists()) {
-        install()?;
+        println!("the compiler for WebAssembly is not there");
+        packages::install(&PACKAGES)?;
     }
     let sysroot = sysroot()?;
     if !holds_standard_library(&libraries(&sysroot)) {
@@ -66,36 +67,6 @@ fn linkers() -> Result<PathBuf> {
         folder.display()
     );
     Ok(folder)
-}
-
-fn install() -> Result<()> {
-    let by_hand = format!(
-        "apt-get install --no-install-recommends {}",
-        PACKAGES.join(" ")
-    );
-    if !process::works(Command::new("apt-get").arg("--version")) {
-        bail!("this is not a Debian system, whose packages {PACKAGES:?} could help");
-    }
-    let root = process::read(Command::new("id").arg("-u"))?.trim() == "0";
-    if !root && !process::works(Command::new("sudo").args(["-n", "true"])) {
-        bail!("installing packages needs root; run `sudo {by_hand}` and try again");
-    }
-    let apt_get = || {
-        let mut command = Command::new(if root { "apt-get" } else { "sudo" });
-        if !root {
-            command.args(["-n", "apt-get"]);
-        }
-        command.env("DEBIAN_FRONTEND", "noninteractive").arg("-qq");
-        command
-    };
-    println!("installing Debian's compiler for WebAssembly: {by_hand}");
-    process::run(apt_get().arg("update"))?;
-    let mut install = apt_get();
-    install
-        .args(["install", "--yes", "--no-install-recommends"])
-        .args(PACKAGES);
-    process::run(&mut install)
-        .with_context(|| format!("cannot install Debian's packages {PACKAGES:?}"))
 }
 
 /// Where our standard library is: in the user's cache, which needs no root and outlives a checkout.

@@ -15,9 +15,12 @@
 mod checkout_copy;
 mod debian;
 mod demo;
+mod engines;
 mod generator;
 mod guests;
+mod packages;
 mod process;
+mod residents;
 mod steps;
 mod tally;
 mod test;
@@ -36,9 +39,12 @@ Usage: cargo xtask COMMAND
   test [--quick]       run every check and test; --quick: unit tests and conformance on virtual
   setup                make this machine able to build guests
   guests               build the coding tools and the test guests into target/guests
+  residents            build the static resident for this machine's architecture
+  engines              make the container engines of this machine ready for the tests
   bindings [--check]   generate the guest bindings from wit/, or say how they differ
 
 BELLJAR_GUEST_TOOLCHAIN=rustup|debian says where the guests' standard library comes from.
+With BELLJAR_CI a container engine that is missing is installed, and one that does not work is an error.
 ";
 
 /// The exit code of a command line that cannot be understood.
@@ -54,6 +60,8 @@ fn main() -> ExitCode {
         ["test", "--quick"] => return test::quick(&workspace),
         ["setup"] => toolchain::GuestToolchain::ensure().map(drop),
         ["guests"] => guests::build(&workspace),
+        ["residents"] => residents::build(&workspace),
+        ["engines"] => engines::ready(&workspace),
         ["bindings"] => Generator::new(&workspace).generate(),
         ["bindings", "--check"] => Generator::new(&workspace).check(),
         ["help" | "--help" | "-h"] => {

@@ -8,7 +8,8 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    demo, generator::Generator, guests, process, steps::Steps, tally::Tally, workspace::Workspace,
+    demo, engines, generator::Generator, guests, process, residents, steps::Steps, tally::Tally,
+    workspace::Workspace,
 };
 
 /// What is built and run; with the tests, because what only they need changes the features of
@@ -18,11 +19,13 @@ const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
 /// Runs everything.
 pub(crate) fn everything(workspace: &Workspace) -> ExitCode {
     let mut tally = Tally::default();
-    let mut steps = Steps::new(10);
+    let mut steps = Steps::new(12);
     steps.step("format", || {
         process::run(workspace.cargo().args(["fmt", "--all", "--check"]))
     });
     steps.step("guests", || guests::build(workspace));
+    steps.step("resident", || residents::build(workspace));
+    steps.step("engines", || engines::ready(workspace));
     steps.step("lints", || {
         let mut cargo = workspace.cargo();
         cargo.arg("clippy").arg("--workspace").arg("--all-targets");
@@ -142,7 +145,9 @@ fn conformance(workspace: &Workspace, filter: &str, tally: &mut Tally) -> Result
 fn counted(workspace: &Workspace, cargo: &mut Command, tally: &mut Tally) -> Result<()> {
     cargo
         .env("BELLJAR_GUESTS", workspace.guests())
-        .env("BELLJAR_COMMAND", workspace.built("belljar"));
+        .env("BELLJAR_COMMAND", workspace.built("belljar"))
+        .env("BELLJAR_RESIDENTS", workspace.residents())
+        .envs(engines::variables(workspace));
     let mut counted = false;
     let status = process::watch(cargo, |line| {
         if let Some(found) = Tally::from_line(line) {

@@ -43,6 +43,11 @@ impl Workspace {
         self.target.join("guests")
     }
 
+    /// Where the static residents are.
+    pub(crate) fn residents(&self) -> PathBuf {
+        self.target.join("residents")
+    }
+
     /// A program of a dev build.
     pub(crate) fn built(&self, name: &str) -> PathBuf {
         self.target

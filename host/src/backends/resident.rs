@@ -1,0 +1,49 @@
+//! The workspace engine on the other end of a stream, as a backend.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use belljar_contract::{Context, Error, ErrorKind, Operation, Request, Response, Result, blocking};
+use belljar_protocol::Client;
+
+use super::executor::Executor;
+
+/// How long a resident has to end its processes when the session is closed.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(3);
+
+/// Asks a resident, on this thread where it may block, else on one of the executor's.
+#[derive(Clone)]
+pub(super) struct Resident(Arc<Client>);
+
+impl Resident {
+    pub(super) fn new(client: Client) -> Self {
+        Self(Arc::new(client))
+    }
+
+    pub(super) async fn call(&self, context: &Context, request: Request) -> Result<Response> {
+        let (client, context) = (Arc::clone(&self.0), context.clone());
+        let operation = request.operation();
+        blocking::run(&Executor, move || client.call(&context, request))
+            .await
+            .unwrap_or_else(|| Err(no_thread(operation)))
+    }
+
+    /// Why it answers no more; none while it does.
+    pub(super) fn death(&self) -> Option<String> {
+        self.0.death()
+    }
+
+    /// Ends the stream, and with it the resident and its processes.
+    pub(super) async fn close(&self) -> Result<()> {
+        let client = Arc::clone(&self.0);
+        blocking::run(&Executor, move || client.close(CLOSE_PATIENCE))
+            .await
+            .ok_or_else(|| no_thread(Operation::Close))
+    }
+}
+
+/// There is no thread for blocking work.
+pub(super) fn no_thread(operation: Operation) -> Error {
+    let message = "there is no thread to work on";
+    Error::new(ErrorKind::BackendFailed, operation, message)
+}
