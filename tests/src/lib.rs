@@ -1,6 +1,10 @@
 //! What the end-to-end tests and benchmarks of Belljar share.
 
+mod resident;
+
 use std::path::{Path, PathBuf};
+
+pub use resident::ResidentProcess;
 
 /// The workspace's root folder.
 #[must_use]
@@ -9,4 +13,23 @@ pub fn workspace_root() -> PathBuf {
         .parent()
         .map(Path::to_owned)
         .unwrap_or_default()
+}
+
+/// The static resident for this machine.
+///
+/// # Panics
+/// When it was not built.
+#[must_use]
+pub fn static_resident() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "the build task says where it is")]
+    let folder = std::env::var_os("BELLJAR_RESIDENTS")
+        .map_or_else(|| workspace_root().join("target/residents"), PathBuf::from);
+    let name = format!("belljar-resident-{}-linux", std::env::consts::ARCH);
+    let path = folder.join(name);
+    assert!(
+        path.exists(),
+        "{} is not there; build it with `cargo xtask residents`",
+        path.display()
+    );
+    path
 }

@@ -13,6 +13,7 @@ use belljar_conformance::{
 };
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
+use belljar_tests::ResidentProcess;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 fn main() -> ExitCode {
@@ -25,12 +26,13 @@ fn main() -> ExitCode {
         Ok(backend) => Sandbox::new(backend),
         Err(error) => panic!("the local backend does not open: {error}"),
     };
-    let backends: [(&str, Arc<dyn Factory>); 6] = [
+    let backends: [(&str, Arc<dyn Factory>); 7] = [
         ("virtual", Arc::new(Directory::new(virtual_, true))),
         ("local", Arc::new(Directory::new(local, true))),
         // The sandbox's own processes make what the host makes in the other.
         ("local-from-inside", Arc::new(Directory::new(local, false))),
         ("local-shared", Arc::new(Shared::new(shared))),
+        ("resident", Arc::new(Directory::new(resident, true))),
         ("policy", Arc::new(Directory::new(behind_policy, true))),
         ("memory", Arc::new(Memory)),
     ];
@@ -73,6 +75,16 @@ fn local(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
         ..LocalOptions::default()
     };
     options.open_ambient()
+}
+
+/// The engine on the other end of a stream.
+fn resident(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
+    let opened = ResidentProcess::open(workspace);
+    let opened = opened.map_err(|source| OpenError::Workspace {
+        path: workspace.to_owned(),
+        source,
+    })?;
+    Ok(opened)
 }
 
 /// A policy that takes nothing away must change nothing.
