@@ -146,6 +146,11 @@ impl Header {
 /// What the other end said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
+    /// The first part of a message of which more will come. [`Decoder::skip`] refuses it.
+    Begun {
+        /// The call.
+        call: u32,
+    },
     /// A whole message of a call.
     Message {
         /// The call.
@@ -197,13 +202,23 @@ pub struct Decoder {
     end: usize,
     /// The part whose payload has not all come.
     current: Option<Part>,
-    /// Messages of which more parts will come, with how much that is.
-    begun: HashMap<u32, (Vec<u8>, u32)>,
+    /// Messages of which more parts will come.
+    begun: HashMap<u32, Begun>,
+}
+
+#[derive(Debug)]
+struct Begun {
+    message: Vec<u8>,
+    /// How much will come.
+    left: u32,
+    skipped: bool,
 }
 
 #[derive(Debug)]
 struct Part {
     header: Header,
+    first: bool,
+    skipped: bool,
     /// The message so far, with room for this part's payload.
     message: Vec<u8>,
     filled: usize,
@@ -243,6 +258,21 @@ impl Decoder {
                 }
                 &mut self.buffer[self.end..]
             }
+        }
+    }
+
+    /// Holds nothing of a message that was begun, if it was: what comes of it is read and dropped, and
+    /// its end is told with its last part alone.
+    pub fn skip(&mut self, call: u32) {
+        if let Some(begun) = self.begun.get_mut(&call) {
+            begun.message = Vec::new();
+            begun.skipped = true;
+        }
+        if let Some(part) = &mut self.current
+            && part.header.call == call
+            && !part.first
+        {
+            part.skipped = true;
         }
     }
 
@@ -295,9 +325,9 @@ impl Decoder {
             Kind::Part | Kind::Cancel => self.begun.remove(&header.call),
             Kind::Ping | Kind::Pong => None,
         };
-        let (mut message, expected) = match (header.kind, begun) {
-            (Kind::Part, Some((message, left))) => (message, Some(left)),
-            _ => (Vec::new(), None),
+        let (mut message, expected, skipped) = match (header.kind, begun) {
+            (Kind::Part, Some(begun)) => (begun.message, Some(begun.left), begun.skipped),
+            _ => (Vec::new(), None, false),
         };
         let now = u64::from(header.length) + u64::from(header.left);
         match expected {
@@ -315,21 +345,27 @@ impl Decoder {
         let filled = message.len();
         // Memory is taken as bytes come, not as they are announced.
         message.resize(filled + header.length as usize, 0);
-        self.current = Some(Part {
-            header,
-            message,
-            filled,
-        });
         if header.left > 0 && self.begun.len() >= self.bounds.messages {
             return Err(Malformed::TooManyCalls(self.bounds.messages));
         }
+        self.current = Some(Part {
+            header,
+            first: expected.is_none(),
+            skipped,
+            message,
+            filled,
+        });
         Ok(true)
     }
 
     /// Takes the part that has come whole.
     fn finish(&mut self) -> Option<Event> {
         let Part {
-            header, message, ..
+            header,
+            first,
+            skipped,
+            message,
+            ..
         } = self.current.take()?;
         let call = header.call;
         match header.kind {
@@ -337,8 +373,13 @@ impl Decoder {
             Kind::Ping => Some(Event::Ping),
             Kind::Pong => Some(Event::Pong),
             Kind::Part if header.left > 0 => {
-                self.begun.insert(call, (message, header.left));
-                None
+                let begun = Begun {
+                    message: if skipped { Vec::new() } else { message },
+                    left: header.left,
+                    skipped,
+                };
+                self.begun.insert(call, begun);
+                first.then_some(Event::Begun { call })
             }
             Kind::Part => Some(Event::Message {
                 call,
@@ -426,6 +467,7 @@ mod tests {
             bytes: bytes.to_vec(),
         };
         let expected = [
+            Event::Begun { call: 1 },
             message(2, &exact),
             Event::Ping,
             Event::Cancel { call: 2 },
@@ -449,8 +491,39 @@ mod tests {
         };
         assert_eq!(
             decode(&bytes, 1000),
-            Ok(vec![Event::Cancel { call: 1 }, message])
+            Ok(vec![
+                Event::Begun { call: 1 },
+                Event::Cancel { call: 1 },
+                message
+            ])
         );
+    }
+
+    #[test]
+    fn of_a_skipped_message_nothing_is_held() {
+        let mut decoder = Decoder::new(BOUNDS);
+        let mut events = Vec::new();
+        for frame in encode(1, &vec![b'a'; 5 * MAX_PAYLOAD + 3]) {
+            let mut frame = frame.as_slice();
+            while !frame.is_empty() {
+                let spare = decoder.spare();
+                let count = spare.len().min(frame.len());
+                spare[..count].copy_from_slice(&frame[..count]);
+                decoder.filled(count);
+                frame = &frame[count..];
+                while let Some(event) = decoder.next().unwrap() {
+                    decoder.skip(1);
+                    events.push(event);
+                }
+            }
+            let held = decoder.begun.values().map(|begun| begun.message.capacity());
+            assert_eq!(held.sum::<usize>(), 0);
+        }
+        let message = Event::Message {
+            call: 1,
+            bytes: b"aaa".to_vec(),
+        };
+        assert_eq!(events, [Event::Begun { call: 1 }, message]);
     }
 
     #[test]

@@ -18,6 +18,6 @@ pub mod message;
 mod server;
 mod stream;
 
-pub use client::{Client, OpenError};
+pub use client::{Client, OpenError, Patience};
 pub use server::{Engine, ServeError, serve};
 pub use stream::Stream;

@@ -1,13 +1,15 @@
 //! The resident's end: requests from a stream, answered by the workspace engine or whatever is given.
 //!
 //! One of a few threads reads. When it has a request it lets another read on and answers the request
-//! itself: no hop from thread to thread stands between a request and its answer. There are as many
-//! threads as calls were ever in flight at once, and one.
+//! itself: no hop from thread to thread stands between a request and its answer. There is always a thread
+//! that reads, so that pings are answered and cancellations reach their calls: a call for which there is
+//! no thread is `busy`.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     convert::Infallible,
     io::IoSlice,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -54,6 +56,10 @@ impl From<Errno> for ServeError {
     }
 }
 
+/// Threads that are kept while there is nothing to do: in a container each counts against its limit of
+/// processes.
+const KEPT: usize = 4;
+
 /// Who answers requests.
 pub trait Engine: Sync {
     /// Answers a request on this thread.
@@ -88,16 +94,19 @@ pub fn serve<E: Engine>(
     if preamble != PREAMBLE {
         return Err(ServeError::NotOurs);
     }
-    let asked = match reader.next()? {
-        Some(Event::Message {
-            call: OPEN_CALL,
-            bytes,
-        }) => match decode(&bytes)? {
-            Ask::Open(asked) => asked,
-            Ask::Call { .. } => return Err(ServeError::OutOfOrder("called before it opened")),
-        },
-        Some(_) => return Err(ServeError::OutOfOrder("did not open the session first")),
-        None => return Ok(()),
+    let asked = loop {
+        match reader.next()? {
+            Some(Event::Begun { call: OPEN_CALL }) => {}
+            Some(Event::Message {
+                call: OPEN_CALL,
+                bytes,
+            }) => match decode(&bytes)? {
+                Ask::Open(asked) => break asked,
+                Ask::Call { .. } => return Err(ServeError::OutOfOrder("called before it opened")),
+            },
+            Some(_) => return Err(ServeError::OutOfOrder("did not open the session first")),
+            None => return Ok(()),
+        }
     };
     let (engine, opened) = match open(&asked) {
         Ok(opened) => opened,
@@ -170,15 +179,27 @@ impl<E: Engine> Session<'_, E> {
                     return;
                 }
             };
+            // Nobody can stop waiting before the reader is given back.
+            let another = self.waiting.load(Ordering::Acquire) > 0;
             drop(reading);
-            if self.waiting.load(Ordering::Acquire) == 0 {
-                // Without another thread the stream waits for this call: slower, and still right.
-                let _ = thread::Builder::new()
-                    .name("belljar-call".into())
-                    .spawn_scoped(scope, move || self.work(scope));
+            if another || self.spawn(scope) {
+                self.answer(task);
+            } else {
+                let operation = task.request.operation();
+                self.end(task.call, operation, Err(no_thread(operation)));
             }
-            self.answer(task);
+            if self.waiting.load(Ordering::Acquire) >= KEPT {
+                return;
+            }
         }
+    }
+
+    /// Lets one more thread read and answer.
+    fn spawn<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> bool {
+        thread::Builder::new()
+            .name("belljar-call".into())
+            .spawn_scoped(scope, move || self.work(scope))
+            .is_ok()
     }
 
     /// Reads up to the next request; none at the end.
@@ -189,7 +210,7 @@ impl<E: Engine> Session<'_, E> {
                 Some(Event::Ping) => {
                     write_all(self.output, &Header::bare(Kind::Pong, 0).to_bytes())?;
                 }
-                Some(Event::Pong) => {}
+                Some(Event::Pong | Event::Begun { .. }) => {}
                 Some(Event::Cancel { call }) => {
                     // One that is answered already is none of anybody's business.
                     let cancellation = lock(&self.calls).get(&call).cloned();
@@ -197,12 +218,17 @@ impl<E: Engine> Session<'_, E> {
                         cancellation.cancel();
                     }
                 }
-                Some(Event::Message { call, bytes }) => return self.task(call, &bytes).map(Some),
+                Some(Event::Message { call, bytes }) => {
+                    if let Some(task) = self.task(call, &bytes)? {
+                        return Ok(Some(task));
+                    }
+                }
             }
         }
     }
 
-    fn task(&self, call: u32, bytes: &[u8]) -> Result<Task, ServeError> {
+    /// Enters a call; none when there is no room for it, which it is told.
+    fn task(&self, call: u32, bytes: &[u8]) -> Result<Option<Task>, ServeError> {
         let Ask::Call { remaining, request } = decode(bytes)? else {
             return Err(ServeError::OutOfOrder("opened the session twice"));
         };
@@ -211,24 +237,52 @@ impl<E: Engine> Session<'_, E> {
             None => Context::new(),
         };
         let mut calls = lock(&self.calls);
-        if calls.len() >= MAX_CALLS {
-            return Err(ServeError::OutOfOrder("made too many calls at once"));
-        }
-        let before = calls.insert(call, context.cancellation().clone());
-        match before {
-            None => Ok(Task {
-                call,
-                context,
-                request,
-            }),
-            Some(_) => Err(ServeError::OutOfOrder("used the number of a call twice")),
+        let full = calls.len() >= MAX_CALLS;
+        match calls.entry(call) {
+            Entry::Occupied(_) => Err(ServeError::OutOfOrder("used the number of a call twice")),
+            Entry::Vacant(_) if full => {
+                drop(calls);
+                self.write(
+                    call,
+                    request.operation(),
+                    Err(too_many(request.operation())),
+                );
+                Ok(None)
+            }
+            Entry::Vacant(place) => {
+                place.insert(context.cancellation().clone());
+                Ok(Some(Task {
+                    call,
+                    context,
+                    request,
+                }))
+            }
         }
     }
 
     fn answer(&self, task: Task) {
-        let operation = task.request.operation();
-        let answer = self.engine.call(&task.context, task.request);
-        lock(&self.calls).remove(&task.call);
+        let Task {
+            call,
+            context,
+            request,
+        } = task;
+        let operation = request.operation();
+        // An engine does not panic; if it does, its call has an end all the same.
+        let answer = catch_unwind(AssertUnwindSafe(|| self.engine.call(&context, request)));
+        self.end(
+            call,
+            operation,
+            answer.unwrap_or_else(|_| Err(panicked(operation))),
+        );
+    }
+
+    /// Ends a call.
+    fn end(&self, call: u32, operation: Operation, answer: Result<Response, Error>) {
+        lock(&self.calls).remove(&call);
+        self.write(call, operation, answer);
+    }
+
+    fn write(&self, call: u32, operation: Operation, answer: Result<Response, Error>) {
         let encoded = Encoded::new(&Answer::Call(answer)).ok();
         let encoded = match encoded.filter(|encoded| encoded.bytes() <= self.message_bytes) {
             Some(encoded) => Some(encoded),
@@ -236,9 +290,25 @@ impl<E: Engine> Session<'_, E> {
         };
         if let Some(encoded) = encoded {
             // When the host is gone, the reader sees it too.
-            let _ = write_message(self.output, task.call, encoded);
+            let _ = write_message(self.output, call, encoded);
         }
     }
+}
+
+fn no_thread(operation: Operation) -> Error {
+    let message =
+        "the sandbox has no thread for another call; let some end, or raise its limit of processes";
+    Error::new(ErrorKind::Busy, operation, message)
+}
+
+fn too_many(operation: Operation) -> Error {
+    let message = "too many calls run in the sandbox; let some end first";
+    Error::new(ErrorKind::Busy, operation, message)
+}
+
+fn panicked(operation: Operation) -> Error {
+    let message = "the sandbox's engine failed in the middle of the call; what it did is unknown";
+    Error::new(ErrorKind::BackendFailed, operation, message)
 }
 
 fn too_large(operation: Operation) -> Error {
@@ -301,8 +371,8 @@ fn write_all(output: &Output, bytes: &[u8]) -> Result<(), Errno> {
 
 fn write_both(output: &Output, mut first: &[u8], mut second: &[u8]) -> Result<(), Errno> {
     let Ok(turn) = output.turn(|| Ok::<_, Infallible>(()));
-    let turn = turn.ok_or(Errno::PIPE)?;
-    let descriptor = turn.descriptor()?;
+    let mut turn = turn.ok_or(Errno::PIPE)?;
+    let descriptor = &turn.pen()?.descriptor;
     while !first.is_empty() || !second.is_empty() {
         match rustix::io::writev(descriptor, &[IoSlice::new(first), IoSlice::new(second)]) {
             Ok(count) => {

@@ -50,8 +50,36 @@ struct Turns {
     /// Who waits, and at the front who writes.
     queue: VecDeque<u64>,
     /// None while somebody writes, and once it is closed.
-    descriptor: Option<OwnedFd>,
+    pen: Option<Pen>,
+    /// What was posted while somebody wrote.
+    posted: Vec<u8>,
     closed: bool,
+}
+
+/// What who writes has.
+#[derive(Debug)]
+pub(crate) struct Pen {
+    pub(crate) descriptor: OwnedFd,
+    /// What goes out before anything else: the rest of a frame that was begun, and what was posted.
+    pub(crate) owed: Vec<u8>,
+    /// Since when the other end takes nothing.
+    pub(crate) stuck_since: Option<Duration>,
+}
+
+impl Pen {
+    /// Writes what is owed, of a descriptor that does not block as much as it takes; false when
+    /// something is left.
+    fn pay(&mut self) -> Result<bool, Errno> {
+        while !self.owed.is_empty() {
+            match rustix::io::write(&self.descriptor, &self.owed) {
+                Ok(count) => drop(self.owed.drain(..count)),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(false),
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(true)
+    }
 }
 
 /// How often who waits for a turn looks whether it still wants one.
@@ -59,10 +87,16 @@ const LOOK: Duration = Duration::from_millis(20);
 
 impl Output {
     pub(crate) fn new(descriptor: OwnedFd) -> Self {
+        let pen = Pen {
+            descriptor,
+            owed: Vec::new(),
+            stuck_since: None,
+        };
         let turns = Turns {
             asked: 0,
             queue: VecDeque::new(),
-            descriptor: Some(descriptor),
+            pen: Some(pen),
+            posted: Vec::new(),
             closed: false,
         };
         Self {
@@ -86,11 +120,11 @@ impl Output {
                 return Ok(None);
             }
             if turns.queue.front() == Some(&mine)
-                && let Some(descriptor) = turns.descriptor.take()
+                && let Some(pen) = turns.pen.take()
             {
                 return Ok(Some(Turn {
                     output: self,
-                    descriptor: Some(descriptor),
+                    pen: Some(pen),
                 }));
             }
             let waited = self.next.wait_timeout(turns, LOOK);
@@ -104,19 +138,47 @@ impl Output {
         }
     }
 
+    /// Sends a short frame without ever waiting: now when the other end takes it, else before what is
+    /// written next. Only for a descriptor that does not block.
+    pub(crate) fn post(&self, frame: &[u8]) -> Result<(), Errno> {
+        let mut turns = lock(&self.turns);
+        if turns.closed {
+            return Err(Errno::PIPE);
+        }
+        match &mut turns.pen {
+            Some(pen) => {
+                pen.owed.extend_from_slice(frame);
+                pen.pay().map(drop)
+            }
+            None => {
+                turns.posted.extend_from_slice(frame);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes what is owed as far as the other end takes it, unless somebody writes; false when
+    /// something is left. Only for a descriptor that does not block.
+    pub(crate) fn pay(&self) -> Result<bool, Errno> {
+        match &mut lock(&self.turns).pen {
+            Some(pen) => pen.pay(),
+            None => Ok(true),
+        }
+    }
+
     /// Ends this direction, after the frame that is being written; the other end reads its end.
     pub(crate) fn close(&self) {
         let mut turns = lock(&self.turns);
         turns.closed = true;
-        shut(turns.descriptor.take());
+        shut(turns.pen.take());
         drop(turns);
         self.next.notify_all();
     }
 }
 
 /// Of a socket the other direction stays open; a pipe is closed as it is dropped.
-fn shut(descriptor: Option<OwnedFd>) {
-    if let Some(descriptor) = descriptor {
+fn shut(pen: Option<Pen>) {
+    if let Some(Pen { descriptor, .. }) = pen {
         let _ = rustix::net::shutdown(&descriptor, rustix::net::Shutdown::Write);
     }
 }
@@ -125,13 +187,13 @@ fn shut(descriptor: Option<OwnedFd>) {
 pub(crate) struct Turn<'a> {
     output: &'a Output,
     /// There until this is dropped.
-    descriptor: Option<OwnedFd>,
+    pen: Option<Pen>,
 }
 
 impl Turn<'_> {
-    /// Where to write.
-    pub(crate) fn descriptor(&self) -> Result<&OwnedFd, Errno> {
-        self.descriptor.as_ref().ok_or(Errno::PIPE)
+    /// What to write with.
+    pub(crate) fn pen(&mut self) -> Result<&mut Pen, Errno> {
+        self.pen.as_mut().ok_or(Errno::PIPE)
     }
 }
 
@@ -139,9 +201,13 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut turns = lock(&self.output.turns);
         turns.queue.pop_front();
-        match turns.closed {
-            true => shut(self.descriptor.take()),
-            false => turns.descriptor = self.descriptor.take(),
+        if turns.closed {
+            shut(self.pen.take());
+        } else if let Some(mut pen) = self.pen.take() {
+            pen.owed.append(&mut turns.posted);
+            // Whoever writes next sees what failed.
+            let _ = pen.pay();
+            turns.pen = Some(pen);
         }
         if !turns.queue.is_empty() {
             drop(turns);

@@ -10,7 +10,8 @@
 //! nothing is in its arguments or its environment.
 
 use std::{
-    io,
+    ffi::OsString,
+    io::{self, Write as _},
     os::{fd::AsFd as _, unix::net::UnixStream},
     process::ExitCode,
 };
@@ -30,14 +31,20 @@ use belljar_workspace::{
 const USAGE: &str = "usage: belljar-resident connect SOCKET | stdio | --version";
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let stream = match *arguments {
-        ["connect", path] => UnixStream::connect(path).and_then(Stream::try_from),
-        ["stdio"] => standard_streams(),
-        ["--version"] => {
-            say(&format!("belljar-resident {}", env!("CARGO_PKG_VERSION")));
-            return ExitCode::SUCCESS;
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let (command, rest) = match arguments.split_first() {
+        Some((command, rest)) => (command.to_str(), rest),
+        None => (None, [].as_slice()),
+    };
+    let stream = match (command, rest) {
+        (Some("connect"), [path]) => UnixStream::connect(path).and_then(Stream::try_from),
+        (Some("stdio"), []) => standard_streams(),
+        (Some("--version"), []) => {
+            let version = concat!("belljar-resident ", env!("CARGO_PKG_VERSION"));
+            return match writeln!(io::stdout(), "{version}") {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(_) => ExitCode::FAILURE,
+            };
         }
         _ => {
             complain(USAGE);
@@ -110,12 +117,7 @@ fn with_sources(error: &dyn std::error::Error) -> String {
     text
 }
 
-#[expect(clippy::print_stdout, reason = "it was asked for")]
-fn say(text: &str) {
-    println!("{text}");
-}
-
-#[expect(clippy::print_stderr, reason = "standard error is the log")]
+/// Says it in the log, on standard error; nobody is helped by an end because nobody reads it.
 fn complain(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(io::stderr(), "{text}");
 }

@@ -1,7 +1,8 @@
 //! Input and output that waits no longer than its call may.
 //!
-//! Both descriptors are non-blocking. What waits, waits in one poll for the descriptor, for the waker and
-//! for the deadline.
+//! Both descriptors are non-blocking. Who reads waits in one poll for the stream, for the waker and for
+//! the deadline. Only messages are waited for to be written; what is said about them is posted, so that
+//! who reads goes on reading.
 
 use std::{
     io::IoSlice,
@@ -16,23 +17,17 @@ use rustix::{
     io::Errno,
 };
 
-use super::waiting::Ended;
+use super::{OpenError, Patience, waiting::Ended};
 use crate::{
     frame::{Bounds, Decoder, Event, Header, Kind, frames},
     message::{Encoded, OPEN_CALL, PREAMBLE, opening_bounds},
-    stream::{Output, Stream},
+    stream::{Output, Pen, Stream},
 };
 
-use super::OpenError;
-
-/// How long a session may say nothing while it is waited for before it is asked whether it lives.
-const QUIET: Duration = Duration::from_secs(5);
-/// How long it may say nothing after that before it is dead.
-const SILENT: Duration = Duration::from_secs(10);
-/// How long what was begun to be written may take after its call has ended.
-const GRACE: Duration = Duration::from_millis(100);
 /// How often who cannot write looks whether it still should.
 const STEP: Duration = Duration::from_millis(20);
+/// The most bytes shown of what does not speak the protocol.
+const SHOWN: usize = 200;
 
 /// Wakes the thread that reads.
 #[derive(Debug)]
@@ -45,9 +40,8 @@ pub(super) struct Waker {
 
 impl Waker {
     pub(super) fn new() -> std::io::Result<Self> {
-        let (readable, writable) = rustix::pipe::pipe()?;
+        let (readable, writable) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         for end in [&readable, &writable] {
-            rustix::io::fcntl_setfd(end, rustix::io::FdFlags::CLOEXEC)?;
             rustix::io::ioctl_fionbio(end, true)?;
         }
         Ok(Self {
@@ -89,21 +83,13 @@ impl Wait<'_> {
         self.context.check().map_err(Ended::Stopped)
     }
 
-    /// Waits until the descriptor is ready, at most for `patience`; false when it is not.
-    fn until(
-        &self,
-        descriptor: &OwnedFd,
-        flags: PollFlags,
-        patience: Option<Duration>,
-    ) -> Result<bool, Ended> {
+    /// Waits until there is something to read, at most for `patience`; false when there is not. Only
+    /// who reads may wait so: it takes every wake.
+    fn readable(&self, descriptor: &OwnedFd, patience: Option<Duration>) -> Result<bool, Ended> {
         self.check()?;
-        let bound = match (self.context.remaining(), patience) {
-            (Some(remaining), Some(patience)) => Some(remaining.min(patience)),
-            (remaining, patience) => remaining.or(patience),
-        };
-        let bound = bound.and_then(|bound| Timespec::try_from(bound).ok());
+        let bound = self.at_most(patience);
         let mut waited = [
-            PollFd::new(descriptor, flags),
+            PollFd::new(descriptor, PollFlags::IN),
             PollFd::new(&self.waker.readable, PollFlags::IN),
         ];
         match poll(&mut waited, bound.as_ref()) {
@@ -120,111 +106,134 @@ impl Wait<'_> {
             Err(errno) => Err(errno.into()),
         }
     }
-}
 
-/// A context of its own, for what must still be said when the call is over.
-fn context_for(time: Duration) -> Context {
-    Context::new().with_timeout(time)
+    /// Waits for a step until something can be written; false when it cannot.
+    fn writable(&self, descriptor: &OwnedFd) -> Result<bool, Ended> {
+        self.check()?;
+        // In short steps, and without the waker: a wake is for the thread that reads.
+        let bound = self.at_most(Some(STEP));
+        match poll(
+            &mut [PollFd::new(descriptor, PollFlags::OUT)],
+            bound.as_ref(),
+        ) {
+            Ok(0) | Err(Errno::INTR) => Ok(false),
+            Ok(_) => Ok(true),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    fn at_most(&self, patience: Option<Duration>) -> Option<Timespec> {
+        let bound = match (self.context.remaining(), patience) {
+            (Some(remaining), Some(patience)) => Some(remaining.min(patience)),
+            (remaining, patience) => remaining.or(patience),
+        };
+        bound.and_then(|bound| Timespec::try_from(bound).ok())
+    }
 }
 
 /// Takes a stream apart.
-pub(super) fn split(stream: Stream) -> Result<(Outgoing, Incoming), OpenError> {
+pub(super) fn split(stream: Stream, patience: Patience) -> Result<(Outgoing, Incoming), OpenError> {
     for end in [&stream.input, &stream.output] {
         rustix::io::ioctl_fionbio(end, true).map_err(std::io::Error::from)?;
     }
     let incoming = Incoming {
         descriptor: stream.input,
         decoder: Decoder::new(opening_bounds()),
+        patience,
+        quiet_since: None,
+        asked: None,
     };
-    Ok((Outgoing(Output::new(stream.output)), incoming))
+    let outgoing = Outgoing {
+        output: Output::new(stream.output),
+        patience,
+    };
+    Ok((outgoing, incoming))
 }
 
 /// The way to the resident.
 #[derive(Debug)]
-pub(super) struct Outgoing(Output);
+pub(super) struct Outgoing {
+    output: Output,
+    patience: Patience,
+}
 
 impl Outgoing {
     pub(super) fn preamble(&self, wait: &Wait<'_>) -> Result<(), Ended> {
         self.write(&PREAMBLE, &[], wait)
     }
 
-    /// Writes a message; when its call ends first, the other end is told to forget it.
+    /// Writes a message. When its call ends before the last frame is begun, the other end is told to
+    /// forget it, and there will be no answer.
     pub(super) fn message(
         &self,
         call: u32,
         mut message: Encoded,
         wait: &Wait<'_>,
     ) -> Result<(), Ended> {
-        match message.single(call) {
-            Ok(frame) => self.write(frame, &[], wait),
-            Err(message) => {
-                for (header, payload) in frames(call, message) {
-                    let written = self.write(&header.to_bytes(), payload, wait);
-                    if let Err(Ended::Stopped(_)) = written {
-                        let last = context_for(GRACE);
-                        let wait = Wait {
-                            context: &last,
-                            ..*wait
-                        };
-                        let forget = self.bare(Header::bare(Kind::Cancel, call), &wait);
-                        forget.map_err(Ended::into_dead)?;
-                    }
-                    written?;
-                }
-                Ok(())
+        let message = match message.single(call) {
+            Ok(frame) => return self.write(frame, &[], wait),
+            Err(message) => message,
+        };
+        for (header, payload) in frames(call, message) {
+            let written = self.write(&header.to_bytes(), payload, wait);
+            if let Err(Ended::Stopped(_)) = written {
+                self.post(Header::bare(Kind::Cancel, call))?;
             }
+            written?;
         }
+        Ok(())
     }
 
-    pub(super) fn bare(&self, header: Header, wait: &Wait<'_>) -> Result<(), Ended> {
-        self.write(&header.to_bytes(), &[], wait)
+    /// Says something short without waiting: when the other end takes nothing now, before what is
+    /// written next.
+    pub(super) fn post(&self, header: Header) -> Result<(), Ended> {
+        Ok(self.output.post(&header.to_bytes())?)
     }
 
     pub(super) fn close(&self) {
-        self.0.close();
+        self.output.close();
     }
 
-    /// Writes a frame within one turn: all of it, or nothing, or the session is dead. What has been
-    /// begun has a little longer than its call.
+    /// Writes a frame within one turn: nothing of it, or all of it, or the session is dead. When its call
+    /// ends in the middle, the rest is left to whoever writes next.
     fn write(&self, mut first: &[u8], mut second: &[u8], wait: &Wait<'_>) -> Result<(), Ended> {
-        let turn = self.0.turn(|| wait.check())?.ok_or(Ended::Closed)?;
-        let descriptor = turn.descriptor()?;
-        let mut stopped: Option<Context> = None;
-        let mut stuck_since = None;
+        let mut turn = self.output.turn(|| wait.check())?.ok_or(Ended::Closed)?;
+        let pen = turn.pen()?;
         let mut begun = false;
-        while !first.is_empty() || !second.is_empty() {
-            match rustix::io::writev(descriptor, &[IoSlice::new(first), IoSlice::new(second)]) {
+        while !(pen.owed.is_empty() && first.is_empty() && second.is_empty()) {
+            let pieces = [&*pen.owed, first, second].map(IoSlice::new);
+            match rustix::io::writev(&pen.descriptor, &pieces) {
                 Ok(count) => {
-                    let of_first = count.min(first.len());
+                    let of_owed = count.min(pen.owed.len());
+                    let of_first = (count - of_owed).min(first.len());
+                    pen.owed.drain(..of_owed);
                     first = &first[of_first..];
-                    second = &second[count - of_first..];
-                    (begun, stuck_since) = (true, None);
+                    second = &second[count - of_owed - of_first..];
+                    begun |= count > of_owed;
+                    pen.stuck_since = None;
                 }
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => {
-                    let bound = Wait {
-                        context: stopped.as_ref().unwrap_or(wait.context),
-                        ..*wait
-                    };
-                    // In short steps: the thread that reads may take the wake that was meant for us.
-                    match bound.until(descriptor, PollFlags::OUT, Some(STEP)) {
-                        Ok(true) => {}
-                        Ok(false) => {
-                            let now = wait.context.now();
-                            let since = *stuck_since.get_or_insert(now);
-                            if now - since >= QUIET + SILENT {
-                                return Err(Ended::Silent);
-                            }
-                        }
-                        Err(Ended::Stopped(_)) if begun && stopped.is_none() => {
-                            stopped = Some(context_for(GRACE));
-                        }
-                        Err(Ended::Stopped(_)) if begun => return Err(Ended::Silent),
-                        Err(ended) => return Err(ended),
+                Err(Errno::AGAIN) => match self.until_taken(pen, wait) {
+                    Err(Ended::Stopped(_)) if begun => {
+                        pen.owed.extend_from_slice(first);
+                        pen.owed.extend_from_slice(second);
+                        return Ok(());
                     }
-                }
+                    waited => waited?,
+                },
                 Err(errno) => return Err(errno.into()),
             }
+        }
+        Ok(())
+    }
+
+    /// Waits a little for the other end to take something.
+    fn until_taken(&self, pen: &mut Pen, wait: &Wait<'_>) -> Result<(), Ended> {
+        let now = wait.context.now();
+        let since = *pen.stuck_since.get_or_insert(now);
+        let taken = wait.writable(&pen.descriptor)?;
+        if !taken && wait.context.now() - since >= self.patience.quiet + self.patience.silent {
+            return Err(Ended::Silent);
         }
         Ok(())
     }
@@ -235,6 +244,11 @@ impl Outgoing {
 pub(super) struct Incoming {
     descriptor: OwnedFd,
     decoder: Decoder,
+    patience: Patience,
+    /// Since when nothing has come although it was waited for.
+    quiet_since: Option<Duration>,
+    /// When the resident was asked whether it lives; nothing has come since.
+    asked: Option<Duration>,
 }
 
 impl Incoming {
@@ -242,10 +256,15 @@ impl Incoming {
         self.decoder.set_bounds(bounds);
     }
 
+    /// Holds nothing of what comes for this call.
+    pub(super) fn skip(&mut self, call: u32) {
+        self.decoder.skip(call);
+    }
+
     /// Reads the other end's first bytes.
     pub(super) fn preamble(&mut self, wait: &Wait<'_>) -> Result<(), OpenError> {
         let mut came = Vec::new();
-        while came.len() < PREAMBLE.len() {
+        while came.len() < PREAMBLE.len() && PREAMBLE.starts_with(&came) {
             let mut rest = [0; PREAMBLE.len()];
             let rest = &mut rest[..PREAMBLE.len() - came.len()];
             match rustix::io::read(&self.descriptor, &mut *rest) {
@@ -256,16 +275,20 @@ impl Incoming {
                 Ok(count) => came.extend_from_slice(&rest[..count]),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
-                    wait.until(&self.descriptor, PollFlags::IN, None)?;
+                    wait.readable(&self.descriptor, None)?;
                 }
                 Err(errno) => return Err(Ended::from(errno).into()),
             }
         }
-        if came != PREAMBLE {
-            let shown = String::from_utf8_lossy(&came).into_owned();
-            return Err(OpenError::NotOurs(shown));
+        if came == PREAMBLE {
+            return Ok(());
         }
-        Ok(())
+        // Whatever else is there: often it is an error, in words.
+        let mut more = [0; SHOWN];
+        let count = rustix::io::read(&self.descriptor, &mut more).unwrap_or(0);
+        came.extend_from_slice(&more[..count]);
+        let shown = String::from_utf8_lossy(&came).into_owned();
+        Err(OpenError::NotOurs(shown))
     }
 
     /// Reads the answer to the opening.
@@ -276,40 +299,53 @@ impl Incoming {
                     call: OPEN_CALL,
                     bytes,
                 }) => return Ok(bytes),
+                None | Some(Event::Begun { call: OPEN_CALL }) => {}
                 Some(_) => return Err(Ended::of_protocol("did not answer the opening").into()),
-                None => {}
             }
             self.read(wait, None)?;
         }
     }
 
-    /// Waits for what comes next, and asks whether the resident lives when nothing does.
-    pub(super) fn event(&mut self, outgoing: &Outgoing, wait: &Wait<'_>) -> Result<Event, Ended> {
-        let mut patience = QUIET;
-        let mut quiet_since = wait.context.now();
-        loop {
-            if let Some(event) = self.decoder.next()? {
-                return Ok(event);
-            }
-            if self.read(wait, Some(patience))? {
-                (patience, quiet_since) = (QUIET, wait.context.now());
-            } else if wait.context.now() - quiet_since >= QUIET + SILENT {
-                return Err(Ended::Silent);
-            } else if wait.context.now() - quiet_since >= patience {
-                let short = wait.context.with_timeout(SILENT);
-                let wait = Wait {
-                    context: &short,
-                    ..*wait
-                };
-                outgoing.bare(Header::bare(Kind::Ping, 0), &wait)?;
-                patience = QUIET + SILENT;
-            }
+    /// Waits once for what comes next, and asks whether the resident lives when nothing has come for
+    /// long. None when there is nothing yet.
+    pub(super) fn event(
+        &mut self,
+        outgoing: &Outgoing,
+        wait: &Wait<'_>,
+    ) -> Result<Option<Event>, Ended> {
+        if let Some(event) = self.decoder.next()? {
+            return Ok(Some(event));
         }
+        let now = wait.context.now();
+        let (since, patience) = match self.asked {
+            Some(asked) => (asked, self.patience.silent),
+            None => (*self.quiet_since.get_or_insert(now), self.patience.quiet),
+        };
+        let at = since.saturating_add(patience);
+        let left = at.saturating_sub(now);
+        let left = if outgoing.output.pay()? {
+            left
+        } else {
+            left.min(STEP)
+        };
+        if self.read(wait, Some(left))? {
+            (self.quiet_since, self.asked) = (None, None);
+            return Ok(self.decoder.next()?);
+        }
+        let now = wait.context.now();
+        if now >= at {
+            if self.asked.is_some() {
+                return Err(Ended::Silent);
+            }
+            outgoing.post(Header::bare(Kind::Ping, 0))?;
+            self.asked = Some(now);
+        }
+        Ok(None)
     }
 
     /// Reads once; false when nothing came in `patience`.
     fn read(&mut self, wait: &Wait<'_>, patience: Option<Duration>) -> Result<bool, Ended> {
-        if !wait.until(&self.descriptor, PollFlags::IN, patience)? {
+        if !wait.readable(&self.descriptor, patience)? {
             return Ok(false);
         }
         match rustix::io::read(&self.descriptor, self.decoder.spare()) {
@@ -326,11 +362,11 @@ impl Incoming {
     /// Reads and drops everything until the end, as long as the context allows.
     pub(super) fn drain(&mut self, context: &Context) {
         let mut dropped = [0; 4096];
-        loop {
+        while context.check().is_ok() {
             match rustix::io::read(&self.descriptor, &mut dropped) {
                 Ok(0) => return,
                 Ok(_) | Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) if context.check().is_ok() => {
+                Err(Errno::AGAIN) => {
                     let left = context.remaining();
                     let left = left.and_then(|left| Timespec::try_from(left).ok());
                     let mut waited = [PollFd::new(&self.descriptor, PollFlags::IN)];

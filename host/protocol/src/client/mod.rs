@@ -8,9 +8,7 @@ mod io;
 mod waiting;
 
 use std::{
-    collections::HashMap,
     sync::{Arc, Mutex},
-    thread::Thread,
     time::Duration,
 };
 
@@ -20,13 +18,13 @@ use belljar_contract::{
 };
 
 use self::{
-    io::{Incoming, Outgoing, Wait, Waker},
-    waiting::Ended,
+    io::{Outgoing, Wait, Waker},
+    waiting::{Ended, State},
 };
 use crate::{
     frame::{Header, Kind, Malformed},
     message::{
-        Answer, Ask, Encoded, MAX_CALLS, OPEN_CALL, Open, Opened, bounds, decode, message_bytes,
+        Answer, Ask, Encoded, OPEN_BYTES, OPEN_CALL, Open, Opened, bounds, decode, message_bytes,
     },
     stream::{Stream, lock},
 };
@@ -41,6 +39,9 @@ pub enum OpenError {
     /// The resident says why.
     #[error("the resident cannot open the session: {0}")]
     Refused(String),
+    /// What the resident is told is too much.
+    #[error("the session's variables are over the {OPEN_BYTES} bytes that the opening may have")]
+    TooLarge,
     /// Nothing came in time.
     #[error("the resident did not answer in time")]
     TimedOut,
@@ -63,22 +64,23 @@ pub struct Client {
     state: Mutex<State>,
 }
 
-#[derive(Debug)]
-struct State {
-    next: u32,
-    pending: HashMap<u32, Pending>,
-    /// None while a thread reads.
-    incoming: Option<Incoming>,
-    /// Why there will be no more answers.
-    dead: Option<Ended>,
+/// How long a resident that is waited for may say nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// Until it is asked whether it lives.
+    pub quiet: Duration,
+    /// After that, until the session is dead.
+    pub silent: Duration,
 }
 
-/// A call that waits.
-#[derive(Debug)]
-struct Pending {
-    thread: Thread,
-    /// The answer's bytes, once they are there.
-    answer: Option<Vec<u8>>,
+impl Default for Patience {
+    /// 15 seconds in all: a container on a machine that is short of everything still answers.
+    fn default() -> Self {
+        Self {
+            quiet: Duration::from_secs(5),
+            silent: Duration::from_secs(10),
+        }
+    }
 }
 
 impl Client {
@@ -91,16 +93,36 @@ impl Client {
         stream: Stream,
         open: &Open,
     ) -> Result<(Self, Opened), OpenError> {
-        let (outgoing, mut incoming) = io::split(stream)?;
+        Self::open_with(context, stream, open, Patience::default())
+    }
+
+    /// The same with another patience.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(
+        context: &Context,
+        stream: Stream,
+        open: &Open,
+        patience: Patience,
+    ) -> Result<(Self, Opened), OpenError> {
+        let (outgoing, mut incoming) = io::split(stream, patience)?;
         let waker = Arc::new(Waker::new()?);
+        let woken = Arc::clone(&waker);
+        let _registration = context.cancellation().on_cancel(move || woken.wake());
         let wait = Wait {
             waker: &waker,
             context,
         };
-        outgoing.preamble(&wait)?;
-        incoming.preamble(&wait)?;
         let lost = |malformed: Malformed| OpenError::Lost(malformed.to_string());
         let asked = Encoded::new(&Ask::Open(open.clone())).map_err(lost)?;
+        if asked.bytes() > OPEN_BYTES {
+            return Err(OpenError::TooLarge);
+        }
+        // What has ended already may have said why.
+        let sent = outgoing.preamble(&wait);
+        incoming.preamble(&wait)?;
+        sent?;
         outgoing.message(OPEN_CALL, asked, &wait)?;
         let bytes = incoming.first_message(&wait)?;
         let opened = match decode(&bytes).map_err(lost)? {
@@ -112,17 +134,11 @@ impl Client {
             }
         };
         incoming.set_bounds(bounds(&open.limits));
-        let state = State {
-            next: OPEN_CALL + 1,
-            pending: HashMap::new(),
-            incoming: Some(incoming),
-            dead: None,
-        };
         let client = Self {
             outgoing,
             waker,
             message_bytes: message_bytes(&open.limits),
-            state: Mutex::new(state),
+            state: Mutex::new(State::new(incoming)),
         };
         Ok((client, opened))
     }
@@ -131,7 +147,8 @@ impl Client {
     ///
     /// # Errors
     /// The contract's, as the resident says; `backend-unavailable` when the stream has ended, for this
-    /// call and every later one; `backend-failed` when the resident broke the protocol.
+    /// call and every later one; `backend-failed` when the resident broke the protocol, which ends the
+    /// session too; `busy` when too many calls wait, or were given up and still run there.
     pub fn call(&self, context: &Context, request: Request) -> Result<Response> {
         let operation = request.operation();
         context.check().map_err(|stop| stop.during(operation))?;
@@ -147,17 +164,20 @@ impl Client {
             ));
         }
         drop(ask);
-        let call = self.enter().map_err(|ended| ended.during(operation))?;
+        let entered = lock(&self.state).enter();
+        let call = entered.map_err(|ended| ended.during(operation))?;
         let answer = self.exchange(context, call, encoded);
-        lock(&self.state).pending.remove(&call);
+        self.leave(call);
         let bytes = answer.map_err(|ended| ended.during(operation))?;
-        match decode(&bytes) {
-            Ok(Answer::Call(answer)) => answer.map_err(|error| error.during(operation)),
+        let broken = match decode(&bytes) {
+            Ok(Answer::Call(answer)) => return answer.map_err(|error| error.during(operation)),
             Ok(Answer::Opened(_) | Answer::Refused(_)) => {
-                Err(Ended::of_protocol("answered a call with something else").during(operation))
+                Ended::of_protocol("answered a call with something else")
             }
-            Err(malformed) => Err(Ended::from(malformed).during(operation)),
-        }
+            Err(malformed) => Ended::from(malformed),
+        };
+        self.end(broken.clone());
+        Err(broken.during(operation))
     }
 
     /// Why the session is dead; none while it lives, as far as anyone has seen.
@@ -167,46 +187,22 @@ impl Client {
     }
 
     /// Ends the stream, and waits until the resident has ended what it runs and its own end; at most
-    /// for `patience`. A second close does nothing.
+    /// for `patience`. Calls that wait are `closed`. A second close does nothing.
     pub fn close(&self, patience: Duration) {
-        let incoming = {
+        let context = Context::new().with_timeout(patience);
+        {
             let mut state = lock(&self.state);
-            state.dead.get_or_insert(Ended::Closed);
-            for pending in state.pending.values() {
-                pending.thread.unpark();
+            if state.dead.is_some() {
+                return;
             }
-            state.incoming.take()
-        };
+            state.dead = Some(Ended::Closed);
+            state.wake_all();
+        }
+        self.waker.end();
         self.outgoing.close();
-        match incoming {
-            Some(mut incoming) => incoming.drain(&Context::new().with_timeout(patience)),
-            // Who reads now is told, and nobody waits for the resident's end.
-            None => self.waker.end(),
+        if let Some(mut incoming) = self.take_over(&context) {
+            incoming.drain(&context);
         }
-    }
-
-    /// Gives a call its number.
-    fn enter(&self) -> Result<u32, Ended> {
-        let mut state = lock(&self.state);
-        if let Some(dead) = &state.dead {
-            return Err(dead.clone());
-        }
-        if state.pending.len() >= MAX_CALLS {
-            return Err(Ended::Busy);
-        }
-        let call = loop {
-            let call = state.next;
-            state.next = call.checked_add(1).unwrap_or(OPEN_CALL + 1);
-            if !state.pending.contains_key(&call) {
-                break call;
-            }
-        };
-        let pending = Pending {
-            thread: std::thread::current(),
-            answer: None,
-        };
-        state.pending.insert(call, pending);
-        Ok(call)
     }
 
     fn exchange(&self, context: &Context, call: u32, message: Encoded) -> Result<Vec<u8>, Ended> {
@@ -226,34 +222,32 @@ impl Client {
             Err(Ended::Stopped(stop)) => return Err(Ended::Stopped(stop)),
             Err(ended) => return Err(self.end(ended)),
         }
-        let mut given_up: Option<Context> = None;
+        let mut last: Option<Context> = None;
         loop {
-            let bound = given_up.as_ref().unwrap_or(context);
-            match self.wait(bound, call) {
-                Ok(Some(bytes)) => return Ok(bytes),
-                Ok(None) => {}
-                Err(ended) => return Err(ended),
+            let bound = last.as_ref().unwrap_or(context);
+            if let Some(bytes) = self.wait(bound, call)? {
+                return Ok(bytes);
             }
             let Err(stop) = bound.check() else {
                 continue;
             };
-            if given_up.is_some() {
+            let cancel = || {
+                let said = self.outgoing.post(Header::bare(Kind::Cancel, call));
+                said.map_err(|ended| self.end(ended))
+            };
+            if last.is_some() {
+                cancel()?;
                 return Err(Ended::Stopped(context.check().err().unwrap_or(stop)));
             }
             let grace = match stop {
-                Stop::Cancelled => CANCEL_GRACE,
+                Stop::Cancelled => {
+                    cancel()?;
+                    CANCEL_GRACE
+                }
+                // The resident knows the deadline. To be cancelled just before it would be another end.
                 Stop::TimedOut => DEADLINE_GRACE,
             };
-            let last = Context::new().with_timeout(grace);
-            let wait = Wait {
-                waker: &self.waker,
-                context: &last,
-            };
-            let cancel = Header::bare(Kind::Cancel, call);
-            if let Err(ended) = self.outgoing.bare(cancel, &wait) {
-                return Err(self.end(ended.into_dead()));
-            }
-            given_up = Some(last);
+            last = Some(Context::new().with_timeout(grace));
         }
     }
 }
