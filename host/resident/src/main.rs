@@ -28,6 +28,17 @@ use belljar_workspace::{
     processes::{Options, Supervisor},
 };
 
+/// Makes the static program start others as the ordinary one does. The standard library calls `posix_spawn`
+/// where the C library can change the directory by it, and finds that out from a weak symbol, which a
+/// static program has only when something refers to it. Else it calls `execvp`, which gives to a shell
+/// what the system cannot execute.
+#[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
+#[used]
+static CHANGES_DIRECTORY: unsafe extern "C" fn(
+    *mut libc::posix_spawn_file_actions_t,
+    *const libc::c_char,
+) -> libc::c_int = libc::posix_spawn_file_actions_addchdir_np;
+
 const USAGE: &str = "usage: belljar-resident connect SOCKET | stdio | --version";
 
 fn main() -> ExitCode {
