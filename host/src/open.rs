@@ -2,22 +2,28 @@
 //!
 //! This is the one place that matches a configured name to a backend.
 
+mod container;
+
 use std::collections::BTreeMap;
 
 use crate::{
-    backends::{LocalOptions, OpenError, VirtualOptions},
+    backends::{EngineEnvironment, LocalOptions, OpenError, VirtualOptions},
     config::{Backend, Config, ConfigError, LocalConfig, ToolConfig, Wasi},
     host::{Host, HostOptions},
+    open::container::container_options,
     runtime::{LoadError, WasiMode},
     sandbox::Sandbox,
     tool::Tool,
 };
 
 /// What the application says of itself, and no configuration can.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
     /// As [`LocalOptions::owns_all_children`].
     pub owns_all_children: bool,
+    /// The variables of a container engine's program: where its engine is, which the library never asks the
+    /// environment for.
+    pub engine_environment: EngineEnvironment,
 }
 
 /// Why the tools of a configuration are not loaded.
@@ -73,6 +79,9 @@ impl Sandbox {
                 environment: variables(local),
             }
             .open_ambient(),
+            Backend::Container(container) => {
+                container_options(config, container, options.engine_environment).open_ambient()
+            }
         };
         backend.map(Self::new)
     }

@@ -2,6 +2,7 @@
 //!
 //! A backend takes its options as a value; it knows of no configuration file and of no other backend.
 
+mod container;
 mod executor;
 mod in_process;
 mod local;
@@ -10,7 +11,15 @@ mod virtual_;
 
 use std::path::PathBuf;
 
-pub use self::{local::LocalOptions, virtual_::VirtualOptions};
+pub use self::{
+    container::{
+        Bind, CliError, CliFailure, ContainerEngine, ContainerOptions, ContainerOptionsError,
+        ContainerState, ContainerUser, DEFAULT_CWD, EngineEnvironment, Gap, Guarantee, HostUser,
+        Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice, Verdict, prune_ambient,
+    },
+    local::LocalOptions,
+    virtual_::VirtualOptions,
+};
 
 /// Why a sandbox is not opened.
 #[derive(Debug, thiserror::Error)]
@@ -59,10 +68,37 @@ pub enum OpenError {
     /// This system cannot supervise processes.
     #[error("this system cannot supervise processes")]
     Supervisor(#[source] std::io::Error),
+    /// The options of a container are wrong.
+    #[error("the container's options cannot be used")]
+    ContainerOptions(#[from] ContainerOptionsError),
+    /// A container's engine failed.
+    #[error("the container engine failed")]
+    Engine(#[from] CliError),
+    /// A container cannot give what the configuration requires.
+    #[error(
+        "the container lacks what the configuration requires: {}",
+        Listed(gaps)
+    )]
+    RequirementsUnmet {
+        /// What is missing.
+        gaps: Vec<Gap>,
+    },
     /// The backend is known and not in this build.
     #[error("this build has no {name} backend; it has virtual and local")]
     NotInThisBuild {
         /// The backend.
         name: String,
     },
+}
+
+struct Listed<'a>(&'a [Gap]);
+
+impl std::fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (index, gap) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{gap}")?;
+        }
+        Ok(())
+    }
 }

@@ -9,7 +9,10 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::quantity::{DurationValue, SizeValue};
+use super::{
+    container::{Engine, Guarantee, Pull},
+    quantity::{DurationValue, NumberValue, SizeValue},
+};
 
 /// The version of the form.
 pub(super) const VERSION: i64 = 1;
@@ -52,8 +55,8 @@ pub(super) struct Sandbox {
     #[serde(default)]
     pub(super) local: Local,
     /// Read only when the backend is container.
-    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
-    pub(super) container: Option<Spanned<toml::Table>>,
+    #[schemars(with = "Option<Container>")]
+    pub(super) container: Option<Spanned<Container>>,
     /// Read only when the backend is kubernetes.
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     pub(super) kubernetes: Option<Spanned<toml::Table>>,
@@ -93,6 +96,100 @@ pub(super) struct Local {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
     pub(super) environment: BTreeMap<Spanned<String>, String>,
+}
+
+/// What the container backend needs to know. Without more than an image the container has no network, no
+/// capabilities, a read-only root, and of this machine the workspace alone.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Container {
+    /// Whose command line starts the container. Default: docker.
+    pub(super) engine: Option<Engine>,
+    /// The engine's program: a name on the PATH, or a path, relative to this file when it has a
+    /// slash. Default: the engine's usual name.
+    #[schemars(with = "Option<String>")]
+    pub(super) program: Option<Spanned<String>>,
+    /// The image. There is no default.
+    #[schemars(with = "Option<String>")]
+    pub(super) image: Option<Spanned<String>>,
+    /// When the image is fetched from its registry. Default: missing.
+    pub(super) pull: Option<Pull>,
+    /// Where the workspace is in the container. Default: /workspace.
+    #[schemars(with = "Option<String>")]
+    pub(super) cwd: Option<Spanned<String>>,
+    /// More of this machine's directories and files, read-only unless one says otherwise.
+    #[schemars(with = "Vec<Bind>")]
+    #[serde(default)]
+    pub(super) binds: Vec<Spanned<Bind>>,
+    /// The network's name; none for no network at all. Default: none.
+    #[schemars(with = "Option<String>")]
+    pub(super) network: Option<Spanned<String>>,
+    /// Capabilities that are given back after all were dropped, as NET_BIND_SERVICE. Default: none.
+    #[schemars(with = "Vec<String>")]
+    #[serde(default)]
+    pub(super) cap_add: Vec<Spanned<String>>,
+    /// The most memory, swap included. Default: the machine's.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) memory: Option<Spanned<SizeValue>>,
+    /// The most processors, as 1.5. Default: the machine's.
+    #[schemars(with = "Option<NumberValue>")]
+    pub(super) cpus: Option<Spanned<NumberValue>>,
+    /// The most processes and threads; 0 for the engine's own limit, which may be none. Default: 512.
+    #[schemars(with = "Option<u64>")]
+    pub(super) pids_limit: Option<Spanned<i64>>,
+    /// Whose rights processes have: host for those of the user who calls, image for the image's, or a user
+    /// of the image by name or as UID:GID. Default: host where there is a workspace, so that what
+    /// is made there belongs to its owner; else image.
+    #[schemars(with = "Option<String>")]
+    pub(super) user: Option<Spanned<String>>,
+    /// Whether the root is read-only; scratch and /tmp are then the only places to write. Default: true.
+    pub(super) readonly_rootfs: Option<bool>,
+    /// The size of the scratch that is the workspace when there is no other. Default: 1GiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) scratch: Option<Spanned<SizeValue>>,
+    /// Whether programs in the scratch can be executed. Default: true.
+    pub(super) scratch_exec: Option<bool>,
+    /// The size of /tmp. Default: 256MiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) tmp: Option<Spanned<SizeValue>>,
+    /// Whether programs in /tmp can be executed. Default: false.
+    pub(super) tmp_exec: Option<bool>,
+    /// The longest time that a start may take, a pull included. Default: 2m.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) start_timeout: Option<Spanned<DurationValue>>,
+    /// A name for the container.
+    #[schemars(with = "Option<String>")]
+    pub(super) name: Option<Spanned<String>>,
+    /// Whether a container of this name is used again, and left when the session closes. Default: false.
+    pub(super) reconnect: Option<bool>,
+    /// How long prune leaves a container alone whose owner it cannot see. Default: 24h.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) lease: Option<Spanned<DurationValue>>,
+    /// More variables for processes in the container.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) environment: BTreeMap<Spanned<String>, String>,
+    /// The program that serves the contract in the container: auto for the one of this installation, off
+    /// for an exec for every operation, which is slow, or a path, relative to this file. Default: auto.
+    #[schemars(with = "Option<String>")]
+    pub(super) resident: Option<Spanned<String>>,
+    /// Guarantees without which no session opens.
+    #[serde(default)]
+    pub(super) require: Vec<Guarantee>,
+}
+
+/// Something of this machine that is seen in the container.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Bind {
+    /// A path of this machine, relative to this file.
+    #[schemars(with = "Option<String>")]
+    pub(super) host: Option<Spanned<String>>,
+    /// Where it is seen.
+    #[schemars(with = "Option<String>")]
+    pub(super) container: Option<Spanned<String>>,
+    /// Whether it may be changed. Default: false.
+    pub(super) writable: Option<bool>,
 }
 
 /// The numbers in force.

@@ -8,7 +8,7 @@ use toml::{Spanned, de::DeTable};
 use crate::layers::{Policy, Rules};
 
 use super::{
-    Config,
+    Config, container_table,
     document::{Allow, BackendName, Document, Local, Sandbox, Tool, VERSION, schema},
     error::{Notice, Problem, ProblemKind},
     limits,
@@ -20,7 +20,7 @@ use super::{
 };
 
 /// The backends of this build.
-const BUILT: [&str; 2] = ["virtual", "local"];
+const BUILT: [&str; 3] = ["virtual", "local", "container"];
 
 /// Reads a configuration, or says everything that is wrong with it.
 pub(super) fn read(text: &str, place: Place<'_>) -> Result<Config, Vec<Problem>> {
@@ -94,13 +94,13 @@ impl Reading<'_> {
         });
     }
 
-    fn missing(&mut self, key: &str, offset: usize, what: &'static str) {
+    pub(super) fn missing(&mut self, key: &str, offset: usize, what: &'static str) {
         if self.whole {
             self.problem(key.to_owned(), offset, ProblemKind::Missing(what));
         }
     }
 
-    fn path(&mut self, key: String, text: &Spanned<String>) -> Option<PathBuf> {
+    pub(super) fn path(&mut self, key: String, text: &Spanned<String>) -> Option<PathBuf> {
         match self.place.resolve(text.get_ref()) {
             Ok(path) => Some(path),
             Err(message) => {
@@ -158,18 +158,23 @@ impl Reading<'_> {
         match name.map_or(BackendName::Virtual, |name| *name.get_ref()) {
             BackendName::Virtual => {}
             BackendName::Local => backend = Backend::Local(self.local(&sandbox.local, offset)),
-            BackendName::Container => self.problem(key(), offset, not_built("container")),
+            BackendName::Container => {
+                let table = sandbox.container.as_ref();
+                backend = Backend::Container(container_table::read(self, table, offset));
+            }
             BackendName::Kubernetes => self.problem(key(), offset, not_built("kubernetes")),
             BackendName::Remote => self.problem(key(), offset, not_built("remote")),
         }
-        for (name, table) in [
-            ("container", &sandbox.container),
-            ("kubernetes", &sandbox.kubernetes),
-            ("remote", &sandbox.remote),
+        let container = sandbox.container.as_ref();
+        let container = container.filter(|_| !matches!(backend, Backend::Container(_)));
+        for (name, at) in [
+            ("container", container.map(Spanned::span)),
+            ("kubernetes", sandbox.kubernetes.as_ref().map(Spanned::span)),
+            ("remote", sandbox.remote.as_ref().map(Spanned::span)),
         ] {
-            if let Some(table) = table {
+            if let Some(at) = at {
                 let message = "not looked at: another backend is chosen".to_owned();
-                self.notice(format!("sandbox.{name}"), table.span().start, message);
+                self.notice(format!("sandbox.{name}"), at.start, message);
             }
         }
         let workspace = sandbox.workspace.as_ref().and_then(|text| {

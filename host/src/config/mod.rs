@@ -8,6 +8,8 @@
 //! It leaves to others: whether the workspace exists (said when a session is opened), whether a
 //! component can be loaded, and which backend a [`Backend`] is.
 
+mod container;
+mod container_table;
 mod document;
 mod error;
 mod interpret;
@@ -22,6 +24,7 @@ mod structure;
 mod tool;
 
 pub use self::{
+    container::{BindConfig, ContainerConfig, Engine, Guarantee, Pull, Resident, User},
     error::{ConfigError, Notice, Problem, ProblemKind},
     load::{FILE_NAME, Loader},
     position::Position,
@@ -124,6 +127,17 @@ impl Config {
         })
     }
 
+    /// Makes a configuration of a container, whose workspace is a directory of the host that may only be read
+    /// until [`writable`](Self::writable) says otherwise.
+    #[must_use]
+    pub fn container_at(workspace: impl Into<PathBuf>, container: ContainerConfig) -> Self {
+        Self::of(SandboxConfig {
+            backend: Backend::Container(container),
+            workspace: Some(workspace.into()),
+            writable: false,
+        })
+    }
+
     /// Lets the workspace be written.
     #[must_use]
     pub const fn writable(mut self) -> Self {
@@ -187,8 +201,8 @@ impl Config {
     /// checked already.
     ///
     /// # Errors
-    /// [`ConfigError::Invalid`] for a policy that is none, a tool's name that is none, and `local` without
-    /// [`allow_host_processes`](Self::allow_host_processes).
+    /// [`ConfigError::Invalid`] for a policy that is none, a tool's name that is none, `local` without
+    /// [`allow_host_processes`](Self::allow_host_processes), and a container without an image.
     pub fn check(&self) -> Result<(), ConfigError> {
         let mut problems = self.sandbox.problems();
         for (name, tool) in &self.tools {

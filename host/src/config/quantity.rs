@@ -119,6 +119,49 @@ impl JsonSchema for SizeValue {
     }
 }
 
+/// A number in the file, whole or not, in thousandths.
+#[derive(Clone, Debug)]
+pub(super) struct NumberValue(pub(super) Option<u32>);
+
+impl<'de> Deserialize<'de> for NumberValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl Visitor<'_> for Either {
+            type Value = NumberValue;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number")
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<NumberValue, E> {
+                let thousandths = u32::try_from(number).ok();
+                Ok(NumberValue(
+                    thousandths.and_then(|number| number.checked_mul(1000)),
+                ))
+            }
+            fn visit_f64<E: Error>(self, number: f64) -> Result<NumberValue, E> {
+                let thousandths = (number * 1000.0).round();
+                let fits = (0.0..=f64::from(u32::MAX)).contains(&thousandths);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "it is whole, and in the range"
+                )]
+                Ok(NumberValue(fits.then_some(thousandths as u32)))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl JsonSchema for NumberValue {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Number".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0, "examples": [0.5, 2] })
+    }
+}
+
 /// A duration in the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]

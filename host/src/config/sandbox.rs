@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
-use super::error::{Problem, ProblemKind};
+use super::{
+    container::ContainerConfig,
+    error::{Problem, ProblemKind},
+};
 
 /// A backend and its workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +27,8 @@ pub enum Backend {
     Virtual,
     /// Files, and processes of this machine with the host's own rights.
     Local(LocalConfig),
+    /// A container.
+    Container(ContainerConfig),
 }
 
 /// What the `local` backend needs to know.
@@ -52,8 +57,10 @@ impl fmt::Debug for LocalConfig {
 impl SandboxConfig {
     /// What is wrong, whoever made it.
     pub(super) fn problems(&self) -> Vec<Problem> {
-        let Backend::Local(local) = &self.backend else {
-            return Vec::new();
+        let local = match &self.backend {
+            Backend::Virtual => return Vec::new(),
+            Backend::Local(local) => local,
+            Backend::Container(container) => return container.problems(),
         };
         let mut problems = Vec::new();
         if !local.allow_host_processes {

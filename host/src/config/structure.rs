@@ -79,7 +79,8 @@ impl Walk<'_> {
         let schema = without_null(schema);
         let expected = types(schema);
         let found = type_of(value.get_ref());
-        if !expected.is_empty() && !expected.contains(&found) {
+        let is_number = expected.contains(&"number") && matches!(found, "integer" | "float");
+        if !expected.is_empty() && !expected.contains(&found) && !is_number {
             let expected = expected.join(" or ");
             self.problem(key, offset, ProblemKind::WrongType { expected, found });
             return false;

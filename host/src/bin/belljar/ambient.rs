@@ -9,6 +9,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use belljar::backends::EngineEnvironment;
+
 /// The current folder.
 #[expect(
     clippy::disallowed_methods,
@@ -25,6 +27,11 @@ pub(crate) fn current_folder() -> io::Result<PathBuf> {
 )]
 pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The variables of a container engine's program.
+pub(crate) fn engine_environment() -> EngineEnvironment {
+    EngineEnvironment::from_variables(std::env::vars_os())
 }
 
 /// The user's home folder.

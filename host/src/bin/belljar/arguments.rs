@@ -4,7 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        completions, config, conformance, exec, exit_codes, fs, init, inspect, run, session, tools,
+        completions, config, conformance, exec, exit_codes, fs, init, inspect, prune, run, session,
+        tools,
     },
     exit_code::{Exit, TABLE},
     failure::Failure,
@@ -39,6 +40,7 @@ pub(crate) enum Command {
     Fs(fs::Arguments),
     Session(session::Arguments),
     Conformance(conformance::Arguments),
+    Prune(prune::Arguments),
     Init(init::Arguments),
     Config(config::Arguments),
     Completions(completions::Arguments),
@@ -71,6 +73,7 @@ impl Command {
             Self::Fs(arguments) => arguments.run(output, interrupt).await,
             Self::Session(arguments) => arguments.run(interrupt).await,
             Self::Conformance(arguments) => arguments.run(output, interrupt).await,
+            Self::Prune(arguments) => arguments.run(output, interrupt).await,
             Self::Init(arguments) => arguments.run(output),
             Self::Config(arguments) => arguments.run(output, interrupt).await,
             Self::Completions(arguments) => arguments.run(output),

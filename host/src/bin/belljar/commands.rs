@@ -8,6 +8,7 @@ pub(crate) mod exit_codes;
 pub(crate) mod fs;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod prune;
 pub(crate) mod run;
 pub(crate) mod session;
 pub(crate) mod tools;

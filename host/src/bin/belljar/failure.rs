@@ -3,7 +3,9 @@
 use std::{error::Error as StdError, fmt, io};
 
 use belljar::{
-    CallError, ErrorKind, HostError, LoadError, backends::OpenError, config::ConfigError,
+    CallError, ErrorKind, HostError, LoadError,
+    backends::{CliError, OpenError},
+    config::ConfigError,
 };
 use serde_json::json;
 
@@ -221,6 +223,12 @@ impl From<LoadError> for Failure {
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         Self::new(Exit::NotOpened, error)
+    }
+}
+
+impl From<CliError> for Failure {
+    fn from(error: CliError) -> Self {
+        Self::new(Exit::Host, error)
     }
 }
 

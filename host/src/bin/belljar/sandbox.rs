@@ -92,6 +92,7 @@ pub(crate) fn open(config: &Config) -> Result<Sandbox, Failure> {
     // This process starts no children but through the sandbox.
     let options = OpenOptions {
         owns_all_children: true,
+        engine_environment: ambient::engine_environment(),
     };
     let opened = Sandbox::open_ambient(config, options).map_err(Failure::from);
     match &config.file {

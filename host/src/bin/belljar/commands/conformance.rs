@@ -11,6 +11,7 @@ use clap::Args;
 use tempfile::TempDir;
 
 use crate::{
+    ambient,
     exit_code::{Exit, TABLE},
     failure::Failure,
     interrupt::Interrupt,
@@ -101,6 +102,7 @@ impl Factory for Temporary {
         config.sandbox.workspace = Some(workspace.path().to_owned());
         let options = OpenOptions {
             owns_all_children: self.alone,
+            engine_environment: ambient::engine_environment(),
         };
         let sandbox = Sandbox::open_ambient(&config, options)
             .map_err(|error| CaseFailure::wrong(format!("the sandbox does not open: {error}")))?;

@@ -1,0 +1,17 @@
+//! Argument vectors for an engine's program: pure functions from options.
+//!
+//! Every option is one argument, `--name=value`, so that no value is ever taken for an option. Names of images,
+//! containers and users that begin with `-` were refused before.
+
+mod exec;
+mod hardening;
+mod mount;
+mod query;
+mod run;
+
+pub(super) use self::{
+    exec::{Exec, exec},
+    hardening::{Surroundings, hardening},
+    query::{containers, image_inspect, info, inspect, kill, pull, remove, unpause},
+    run::{Keeper, Start, Transport, pulls_by_itself, run},
+};

@@ -1,0 +1,56 @@
+//! `container`: the tools' files and processes in a throw-away OCI container, through its engine's command line.
+//!
+//! | file | what |
+//! |---|---|
+//! | `options` | what an operator may say; `validate` says what of it is wrong |
+//! | `arguments` | options as argument vectors, by pure functions |
+//! | `gap` | what was asked for and an engine cannot give |
+//! | `info` | what an engine says of itself |
+//! | `cli` | runs the engine's program; `failure` and `classify` say why that failed |
+//! | `labels`, `owner` | what is written on a container, so that it is found again |
+//! | `listing`, `prune` | which containers are ours, and which of them are left over |
+//! | `open` | a session |
+//!
+//! Nothing here goes through a shell of the host's, and no value of a variable enters an argument vector.
+
+#![cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "the session that uses the rest of it comes next"
+    )
+)]
+
+mod arguments;
+mod classify;
+mod cli;
+mod container_path;
+mod engine;
+mod environment;
+mod failure;
+mod gap;
+mod info;
+mod labels;
+mod listing;
+mod open;
+mod options;
+mod owner;
+mod prune;
+mod validate;
+
+pub use self::{
+    engine::ContainerEngine,
+    environment::EngineEnvironment,
+    failure::{CliError, CliFailure},
+    gap::{Gap, Guarantee},
+    listing::ContainerState,
+    options::{
+        Bind, ContainerOptions, ContainerUser, DEFAULT_CWD, HostUser, PullPolicy, ResidentChoice,
+    },
+    prune::{Kept, Left, PruneOptions, PruneReport, Verdict, prune_ambient},
+    validate::ContainerOptionsError,
+};
+
+#[cfg(test)]
+mod engine_tests;

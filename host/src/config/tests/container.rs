@@ -1,0 +1,194 @@
+//! The `[sandbox.container]` table.
+
+use super::*;
+
+const CONTAINER: &str = r#"
+version = 1
+
+[sandbox]
+backend = "container"
+workspace = "work"
+
+[sandbox.container]
+engine = "podman"
+program = "./bin/podman"
+image = "debian:12"
+pull = "never"
+cwd = "/job"
+binds = [{ host = "../data", container = "/data" }, { host = "/c", container = "/c", writable = true }]
+network = "build-net"
+cap-add = ["CHOWN"]
+memory = "2GiB"
+cpus = 1.5
+pids-limit = 64
+user = "1000:100"
+readonly-rootfs = false
+scratch = "10MiB"
+scratch-exec = false
+tmp = 1000000
+tmp-exec = true
+start-timeout = "10s"
+name = "build"
+reconnect = true
+lease = "1h"
+environment = { TOKEN = "s3cret" }
+resident = "off"
+require = ["no-network", "pids-limit"]
+"#;
+
+fn container(text: &str) -> ContainerConfig {
+    match good(text).sandbox.backend {
+        Backend::Container(container) => container,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn everything_that_can_be_said_is_understood() {
+    let right = ContainerConfig {
+        engine: Engine::Podman,
+        program: Some("/p/bin/podman".into()),
+        image: "debian:12".into(),
+        pull: Pull::Never,
+        cwd: Some("/job".into()),
+        binds: vec![
+            BindConfig {
+                host: "/data".into(),
+                container: "/data".into(),
+                writable: false,
+            },
+            BindConfig {
+                host: "/c".into(),
+                container: "/c".into(),
+                writable: true,
+            },
+        ],
+        network: Some("build-net".into()),
+        cap_add: ["CHOWN".to_owned()].into(),
+        memory: Some(2 << 30),
+        cpu_millis: Some(1500),
+        pids_limit: Some(64),
+        user: Some(User::Named("1000:100".into())),
+        readonly_rootfs: Some(false),
+        scratch_bytes: Some(10 << 20),
+        scratch_exec: Some(false),
+        tmp_bytes: Some(1_000_000),
+        tmp_exec: Some(true),
+        start_timeout: Some(Duration::from_secs(10)),
+        name: Some("build".into()),
+        reconnect: true,
+        lease: Some(Duration::from_secs(3600)),
+        environment: [("TOKEN".to_owned(), "s3cret".to_owned())].into(),
+        resident: Resident::Off,
+        require: [Guarantee::NoNetwork, Guarantee::PidsLimit].into(),
+    };
+    assert_eq!(container(CONTAINER), right);
+    let schema = Config::schema();
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let table: toml::Table = CONTAINER.parse().expect("toml");
+    let value = serde_json::to_value(table).expect("json");
+    let errors: Vec<String> = validator
+        .iter_errors(&value)
+        .map(|e| e.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    assert!(!format!("{:?}", good(CONTAINER)).contains("s3cret"));
+}
+
+#[test]
+fn an_image_is_enough_and_needed() {
+    let least = "version = 1\nsandbox.backend = 'container'\nsandbox.container.image = 'debian:12'";
+    assert_eq!(container(least), ContainerConfig::new("debian:12"));
+    for text in [
+        "version = 1\nsandbox.backend = 'container'",
+        "version = 1\nsandbox.backend = 'container'\nsandbox.container.cpus = 1",
+    ] {
+        let found = problems(text);
+        assert_eq!(found[0].0, "sandbox.container.image");
+        assert!(matches!(found[0].2, ProblemKind::Missing(_)));
+    }
+    let empty = Config::container_at("w", ContainerConfig::default());
+    assert!(empty.check().is_err());
+    let named = Config::container_at("w", ContainerConfig::new("debian:12"));
+    assert!(named.check().is_ok());
+}
+
+#[test]
+fn the_keywords_are_no_users_and_no_paths() {
+    let with = |line: &str| {
+        container(&format!(
+            "version = 1\n[sandbox]\nbackend = 'container'\n[sandbox.container]\nimage = 'i'\n{line}"
+        ))
+    };
+    assert_eq!(with("user = 'host'").user, Some(User::Host));
+    assert_eq!(with("user = 'image'").user, Some(User::Image));
+    assert_eq!(with("resident = 'auto'").resident, Resident::Auto);
+    let path = Resident::Path("/p/resident".into());
+    assert_eq!(with("resident = './resident'").resident, path);
+    assert_eq!(with("program = 'nerdctl'").program, Some("nerdctl".into()));
+    assert_eq!(with("cpus = 2").cpu_millis, Some(2000));
+}
+
+#[test]
+fn what_is_wrong_is_refused_where_it_stands() {
+    let text = "version = 1\n[sandbox]\nbackend = 'container'\n[sandbox.container]\n\
+        image = '-v'\ncwd = 'work'\nmemory = 'much'\ncpus = -1\npids-limit = -1\nuser = '--x'\n\
+        resident = 'on'\nlease = '1'\nbinds = [{ host = 'a' }]\nnetwork = ''\nenvironment = { 'A=B' = '' }\n\
+        reconnect = true";
+    let found = problems(text);
+    let mut at: Vec<_> = found
+        .iter()
+        .map(|(key, (line, _), _)| (key.as_str(), *line))
+        .collect();
+    at.sort_by_key(|(key, line)| (*line, *key));
+    assert_eq!(
+        at,
+        [
+            ("sandbox.container.name", 4),
+            ("sandbox.container.image", 5),
+            ("sandbox.container.cwd", 6),
+            ("sandbox.container.memory", 7),
+            ("sandbox.container.cpus", 8),
+            ("sandbox.container.pids-limit", 9),
+            ("sandbox.container.user", 10),
+            ("sandbox.container.resident", 11),
+            ("sandbox.container.lease", 12),
+            ("sandbox.container.binds.container", 13),
+            ("sandbox.container.network", 14),
+            ("sandbox.container.environment.A=B", 15),
+        ]
+    );
+}
+
+#[test]
+fn unknown_keys_and_values_are_refused_with_the_nearest() {
+    let text = "version = 1\n[sandbox]\nbackend = 'container'\n[sandbox.container]\n\
+        imgae = 'debian:12'\nengine = 'dockr'\nrequire = ['pid-limit']\npull = 3\n\
+        binds = [{ host = 'a', contaner = '/a' }]";
+    let found = problems(text);
+    let nearest = |line: usize| {
+        let (key, _, kind) = found
+            .iter()
+            .find(|(_, (at, _), _)| *at == line)
+            .expect("a problem");
+        let problem = Problem {
+            key: key.clone(),
+            position: None,
+            kind: kind.clone(),
+        };
+        (key.clone(), problem.nearest().map(str::to_owned))
+    };
+    let pair = |key: &str, nearest: &str| (key.to_owned(), Some(nearest.to_owned()));
+    assert_eq!(nearest(5), pair("sandbox.container.imgae", "image"));
+    assert_eq!(nearest(6), pair("sandbox.container.engine", "docker"));
+    assert_eq!(nearest(7), pair("sandbox.container.require", "pids-limit"));
+    assert_eq!(nearest(8), ("sandbox.container.pull".to_owned(), None));
+    assert_eq!(
+        nearest(9),
+        pair("sandbox.container.binds.contaner", "container")
+    );
+}
