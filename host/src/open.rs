@@ -4,7 +4,7 @@
 
 mod container;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use crate::{
     backends::{EngineEnvironment, LocalOptions, OpenError, VirtualOptions},
@@ -24,6 +24,8 @@ pub struct OpenOptions {
     /// The variables of a container engine's program: where its engine is, which the library never asks the
     /// environment for.
     pub engine_environment: EngineEnvironment,
+    /// As [`ContainerOptions::residents`](crate::backends::ContainerOptions::residents).
+    pub residents: Vec<PathBuf>,
 }
 
 /// Why the tools of a configuration are not loaded.
@@ -80,7 +82,7 @@ impl Sandbox {
             }
             .open_ambient(),
             Backend::Container(container) => {
-                container_options(config, container, options.engine_environment).open_ambient()
+                container_options(config, container, options).open_ambient()
             }
         };
         backend.map(Self::new)

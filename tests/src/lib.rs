@@ -1,9 +1,11 @@
 //! What the end-to-end tests and benchmarks of Belljar share.
 
+mod containers;
 mod resident;
 
 use std::path::{Path, PathBuf};
 
+pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine};
 pub use resident::ResidentProcess;
 
 /// The workspace's root folder.

@@ -5,7 +5,7 @@ use std::{path::Path, process::ExitCode, sync::Arc};
 
 use belljar::{
     Backend, Context, async_trait,
-    backends::{LocalOptions, OpenError, VirtualOptions},
+    backends::{ContainerEngine, LocalOptions, OpenError, VirtualOptions},
     layers::{Policy, PolicyBackend},
 };
 use belljar_conformance::{
@@ -13,7 +13,7 @@ use belljar_conformance::{
 };
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
-use belljar_tests::ResidentProcess;
+use belljar_tests::{BUSYBOX, DEBIAN, ResidentProcess, container_options, has_engine};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 fn main() -> ExitCode {
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         Ok(backend) => Sandbox::new(backend),
         Err(error) => panic!("the local backend does not open: {error}"),
     };
-    let backends: [(&str, Arc<dyn Factory>); 7] = [
+    let mut backends: Vec<(&str, Arc<dyn Factory>)> = vec![
         ("virtual", Arc::new(Directory::new(virtual_, true))),
         ("local", Arc::new(Directory::new(local, true))),
         // The sandbox's own processes make what the host makes in the other.
@@ -36,11 +36,36 @@ fn main() -> ExitCode {
         ("policy", Arc::new(Directory::new(behind_policy, true))),
         ("memory", Arc::new(Memory)),
     ];
+    let containers = [
+        ("docker-busybox", ContainerEngine::Docker, BUSYBOX),
+        ("docker-debian", ContainerEngine::Docker, DEBIAN),
+        ("podman-busybox", ContainerEngine::Podman, BUSYBOX),
+    ];
+    // One container for all cases of one: each has a folder of its own.
+    let mut sessions = Vec::new();
+    for (name, engine, image) in containers {
+        // A run of other backends alone starts none.
+        let wanted = |filter: &String| name.starts_with(filter.split("::").next().unwrap_or(name));
+        if arguments.filter.as_ref().is_none_or(wanted) && has_engine(engine, image) {
+            let backend = match container_options(engine, image).open_ambient() {
+                Ok(backend) => Sandbox::new(backend),
+                Err(error) => panic!("the {name} backend does not open: {error}"),
+            };
+            sessions.push(backend.clone());
+            backends.push((name, Arc::new(Shared::new(backend))));
+        }
+    }
     let trials = backends
         .iter()
         .flat_map(|(name, factory)| cases().iter().map(move |case| trial(name, factory, case)))
         .collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    for session in sessions {
+        if let Err(error) = belljar_contract::blocking::block_on(&Context::new(), session.close()) {
+            panic!("a session was not closed: {error:?}");
+        }
+    }
+    conclusion.exit_code()
 }
 
 fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case) -> Trial {

@@ -1,9 +1,10 @@
 //! The options of a container, from its configuration.
 
 use crate::{
+    OpenOptions,
     backends::{
-        Bind, ContainerEngine, ContainerOptions, ContainerUser, EngineEnvironment, Guarantee,
-        PullPolicy, ResidentChoice,
+        Bind, ContainerEngine, ContainerOptions, ContainerUser, Guarantee, PullPolicy,
+        ResidentChoice,
     },
     config::{Config, ContainerConfig, Engine, Guarantee as GuaranteeConfig, Pull, Resident, User},
 };
@@ -12,7 +13,7 @@ use crate::{
 pub(super) fn container_options(
     config: &Config,
     container: &ContainerConfig,
-    engine_environment: EngineEnvironment,
+    options: OpenOptions,
 ) -> ContainerOptions {
     let ContainerConfig {
         engine,
@@ -49,7 +50,8 @@ pub(super) fn container_options(
     ContainerOptions {
         engine: engine.into(),
         program,
-        engine_environment,
+        engine_environment: options.engine_environment,
+        residents: options.residents,
         pull: pull.into(),
         cwd: cwd.unwrap_or(default.cwd),
         workspace: config.sandbox.workspace.clone(),

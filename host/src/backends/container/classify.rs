@@ -39,6 +39,8 @@ const TEXTS: &[(&str, Meaning)] = &[
         Meaning::NotRunning,
     ),
     ("no such container", Meaning::Gone),
+    // Somebody removes it already: the daemon itself, when its process 1 ended.
+    ("is already in progress", Meaning::Gone),
     ("no such object", Meaning::Gone),
     ("invalid reference format", Meaning::ImageNameInvalid),
     ("unable to find user", Meaning::UserUnknown),

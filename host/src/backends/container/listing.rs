@@ -63,6 +63,17 @@ impl ContainerState {
         }
     }
 
+    /// The state of the one container that `inspect` told of.
+    pub(super) fn of_one(engine: ContainerEngine, answer: &[u8]) -> Option<Self> {
+        let answer: Value = serde_json::from_slice(answer).ok()?;
+        let one = answer.get(0)?;
+        let state = match engine {
+            ContainerEngine::Docker | ContainerEngine::Podman => &one["State"]["Status"],
+            ContainerEngine::Apple => &one["status"],
+        };
+        state.as_str().map(Self::read)
+    }
+
     /// Whether something in it may be at work, or go on to be.
     pub(super) const fn may_work(self) -> bool {
         match self {

@@ -9,20 +9,13 @@
 //! | `cli` | runs the engine's program; `failure` and `classify` say why that failed |
 //! | `labels`, `owner` | what is written on a container, so that it is found again |
 //! | `listing`, `prune` | which containers are ours, and which of them are left over |
-//! | `open` | a session |
+//! | `open` | what is said before a container starts; `start` starts it, `meeting` is where its resident connects |
+//! | `backend` | the session: started once, explained when it dies, removed when it is closed |
 //!
 //! Nothing here goes through a shell of the host's, and no value of a variable enters an argument vector.
 
-#![cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        unused_imports,
-        reason = "the session that uses the rest of it comes next"
-    )
-)]
-
 mod arguments;
+mod backend;
 mod classify;
 mod cli;
 mod container_path;
@@ -33,10 +26,12 @@ mod gap;
 mod info;
 mod labels;
 mod listing;
+mod meeting;
 mod open;
 mod options;
 mod owner;
 mod prune;
+mod start;
 mod validate;
 
 pub use self::{

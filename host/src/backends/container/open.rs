@@ -1,23 +1,162 @@
-//! Opens a session in a container.
+//! Opens a session in a container: everything that can be said before it starts is said here.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
-use belljar_contract::Backend;
+use belljar_contract::{
+    Backend, Context,
+    session::{Capability, Description, PolicySummary},
+};
 
-use super::{super::OpenError, ContainerOptions};
+use super::{
+    super::OpenError,
+    CliError, ContainerOptions, Gap, HostUser, ResidentChoice,
+    arguments::{self, Surroundings},
+    backend::ContainerBackend,
+    cli::{Call, Cli},
+    gap,
+    info::EngineInfo,
+    options::NO_NETWORK,
+    start::Starter,
+};
+
+/// How long the engine may take to say what it is.
+const INFO_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(20);
 
 impl ContainerOptions {
-    /// Starts a container, or finds it again.
+    /// Opens a session: asks the engine what it can hold, and starts the container at the first call.
     ///
     /// # Ambient authority
     /// It runs the engine's program; the workspace's path and the binds are the host's.
     ///
     /// # Errors
-    /// [`OpenError`] when the options are wrong, or the container does not start.
+    /// [`OpenError`] when the options are wrong, the workspace is not there, the engine does not answer, or
+    /// what is required cannot be had.
     pub fn open_ambient(self) -> Result<Arc<dyn Backend>, OpenError> {
-        let _options = self.validated()?;
-        Err(OpenError::NotInThisBuild {
-            name: "container".into(),
-        })
+        let mut options = self.validated()?;
+        options.workspace = options.workspace.map(workspace_ambient).transpose()?;
+        let resident = resident_ambient(&options)?;
+        let program = options.program.as_deref();
+        let cli = Cli::new(options.engine, program, options.engine_environment.clone());
+        let surroundings = Surroundings {
+            host_user: host_user_ambient(),
+            info: ask(&cli)?,
+        };
+        let gaps = gap::gaps(&options, &surroundings.info);
+        let unmet = gap::unmet(&options, &gaps);
+        if !unmet.is_empty() {
+            return Err(OpenError::RequirementsUnmet {
+                gaps: unmet.into_iter().cloned().collect(),
+            });
+        }
+        let hardening = arguments::hardening(&options, &surroundings)?;
+        let description = describe(&options, &gaps);
+        let starter = Starter {
+            cli,
+            options,
+            hardening,
+            resident,
+        };
+        Ok(Arc::new(ContainerBackend::new(starter, description)))
+    }
+}
+
+/// What the engine says of itself.
+fn ask(cli: &Cli) -> Result<EngineInfo, CliError> {
+    let arguments = arguments::info(cli.engine());
+    let call = Call {
+        arguments: &arguments,
+        input: None,
+        timeout: INFO_TIMEOUT,
+    };
+    let answer = cli.call(&Context::new(), call)?;
+    EngineInfo::parse(cli.engine(), &answer.stdout).ok_or_else(|| cli.not_understood(&arguments))
+}
+
+/// The workspace as the engine is told it: absolute, and there.
+#[expect(clippy::disallowed_methods, reason = "the workspace is the host's")]
+fn workspace_ambient(path: PathBuf) -> Result<PathBuf, OpenError> {
+    match std::fs::canonicalize(&path) {
+        Ok(canonical) if canonical.is_dir() => Ok(canonical),
+        Ok(_) => Err(OpenError::WorkspaceNotADirectory { path }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(OpenError::WorkspaceNotFound { path })
+        }
+        Err(source) => Err(OpenError::Workspace { path, source }),
+    }
+}
+
+/// The program that serves the contract.
+fn resident_ambient(options: &ContainerOptions) -> Result<PathBuf, OpenError> {
+    let looked = match &options.resident {
+        ResidentChoice::Path(path) => vec![path.clone()],
+        ResidentChoice::Auto => {
+            let name = format!("belljar-resident-{}-linux", std::env::consts::ARCH);
+            let folders = options.residents.iter();
+            folders.map(|folder| folder.join(&name)).collect()
+        }
+        ResidentChoice::Off => Vec::new(),
+    };
+    let found = looked.iter().find(|path| path.is_file()).cloned();
+    found.ok_or(OpenError::ResidentNotFound { looked })
+}
+
+#[cfg(unix)]
+fn host_user_ambient() -> Option<HostUser> {
+    Some(HostUser {
+        uid: rustix::process::geteuid().as_raw(),
+        gid: rustix::process::getegid().as_raw(),
+    })
+}
+
+fn describe(options: &ContainerOptions, gaps: &[Gap]) -> Description {
+    let mut capabilities = vec![
+        Capability::Read,
+        Capability::Run,
+        Capability::Start,
+        Capability::Modes,
+        Capability::Links,
+        Capability::RawNames,
+    ];
+    if options.writable {
+        capabilities.push(Capability::Write);
+    }
+    capabilities.sort_unstable();
+    let durable = options.workspace.is_some();
+    let sentences = [
+        format!(
+            "You work in a {} container of the image {}; your workspace is {}.",
+            options.engine, options.image, options.cwd
+        ),
+        match options.writable {
+            true => "Files in the workspace can be read and changed.",
+            false => "Files in the workspace can be read, and not changed.",
+        }
+        .to_owned(),
+        match options.readonly_rootfs {
+            true => "Outside it only /tmp can be written.",
+            false => "What is written outside it is gone with the container.",
+        }
+        .to_owned(),
+        match options.network.as_str() {
+            NO_NETWORK => "There is no network.".to_owned(),
+            network => format!("The network is {network}."),
+        },
+        match durable {
+            true => "The workspace is kept.",
+            false => "The workspace is temporary and goes with this session.",
+        }
+        .to_owned(),
+    ];
+    Description {
+        backend: "container".to_owned(),
+        root: options.cwd.clone(),
+        process_root: None,
+        writable: options.writable,
+        durable,
+        capabilities,
+        limits: options.limits,
+        policy: PolicySummary::default(),
+        instructions: sentences.join(" "),
+        hardening_gaps: gaps.iter().map(ToString::to_string).collect(),
     }
 }

@@ -89,6 +89,9 @@ pub struct ContainerOptions {
     pub environment: BTreeMap<String, String>,
     /// The program that serves the contract in the container.
     pub resident: ResidentChoice,
+    /// Folders with the residents of this installation, `belljar-resident-ARCH-linux` each; the first that has
+    /// one counts.
+    pub residents: Vec<PathBuf>,
     /// Without these no session opens.
     pub require: BTreeSet<Guarantee>,
     /// The numbers in force.
@@ -205,6 +208,7 @@ impl ContainerOptions {
             lease: Duration::from_secs(24 * 3600),
             environment: BTreeMap::new(),
             resident: ResidentChoice::default(),
+            residents: Vec::new(),
             require: BTreeSet::new(),
             limits: Limits::default(),
         }
@@ -253,6 +257,7 @@ impl fmt::Debug for ContainerOptions {
             .field("lease", &self.lease)
             .field("environment", &self.environment.keys())
             .field("resident", &self.resident)
+            .field("residents", &self.residents)
             .field("require", &self.require)
             .field("limits", &self.limits)
             .finish()

@@ -34,6 +34,19 @@ pub(crate) fn engine_environment() -> EngineEnvironment {
     EngineEnvironment::from_variables(std::env::vars_os())
 }
 
+/// Where the residents of this installation may be: where the caller says, beside the command, and where
+/// its libraries are.
+pub(crate) fn resident_folders() -> Vec<PathBuf> {
+    let named = variable("BELLJAR_RESIDENTS").map(PathBuf::from);
+    let command = std::env::current_exe().ok();
+    let beside = command.as_deref().and_then(Path::parent);
+    let libraries = beside
+        .and_then(Path::parent)
+        .map(|prefix| prefix.join("lib/belljar"));
+    let beside = beside.map(Path::to_owned);
+    [named, beside, libraries].into_iter().flatten().collect()
+}
+
 /// The user's home folder.
 pub(crate) fn home_folder() -> Option<PathBuf> {
     variable("HOME")

@@ -93,6 +93,7 @@ pub(crate) fn open(config: &Config) -> Result<Sandbox, Failure> {
     let options = OpenOptions {
         owns_all_children: true,
         engine_environment: ambient::engine_environment(),
+        residents: ambient::resident_folders(),
     };
     let opened = Sandbox::open_ambient(config, options).map_err(Failure::from);
     match &config.file {

@@ -103,6 +103,7 @@ impl Factory for Temporary {
         let options = OpenOptions {
             owns_all_children: self.alone,
             engine_environment: ambient::engine_environment(),
+            residents: ambient::resident_folders(),
         };
         let sandbox = Sandbox::open_ambient(&config, options)
             .map_err(|error| CaseFailure::wrong(format!("the sandbox does not open: {error}")))?;

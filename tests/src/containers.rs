@@ -1,0 +1,46 @@
+//! The container engines of the machine that runs the tests.
+
+use std::{path::PathBuf, process::Command};
+
+use belljar::backends::{ContainerEngine, ContainerOptions, EngineEnvironment, PullPolicy};
+
+use crate::static_resident;
+
+/// An image of nothing but busybox; `cargo xtask engines` makes it.
+pub const BUSYBOX: &str = "belljar-test:busybox";
+/// A minimal Debian; `cargo xtask engines` makes it.
+pub const DEBIAN: &str = "belljar-test:debian";
+
+/// Options for a container of a test: scratch, until the test says otherwise.
+#[must_use]
+pub fn container_options(engine: ContainerEngine, image: &str) -> ContainerOptions {
+    let resident: PathBuf = static_resident();
+    ContainerOptions {
+        engine,
+        engine_environment: EngineEnvironment::from_variables(std::env::vars_os()),
+        pull: PullPolicy::Never,
+        residents: resident.parent().map(Into::into).into_iter().collect(),
+        ..ContainerOptions::new(image)
+    }
+}
+
+/// Whether an engine and an image are here. Where they must be, in CI, it panics when they are not.
+#[expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a skipped test says so, and CI that none may be"
+)]
+#[must_use]
+pub fn has_engine(engine: ContainerEngine, image: &str) -> bool {
+    let mut inspect = Command::new(engine.program());
+    let output = inspect.args(["image", "inspect", image]).output();
+    let reason = match output {
+        Ok(output) if output.status.success() => return true,
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let reason = format!("{engine} with {image}: {reason}; see `cargo xtask engines`");
+    assert!(std::env::var_os("BELLJAR_CI").is_none(), "{reason}");
+    println!("skipped: {reason}");
+    false
+}
