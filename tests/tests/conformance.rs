@@ -5,7 +5,7 @@ use std::{path::Path, process::ExitCode, sync::Arc};
 
 use belljar::{
     Backend, Context, async_trait,
-    backends::{ContainerEngine, LocalOptions, OpenError, VirtualOptions},
+    backends::{ContainerEngine, ContainerOptions, LocalOptions, OpenError, VirtualOptions},
     layers::{Policy, PolicyBackend},
 };
 use belljar_conformance::{
@@ -47,7 +47,12 @@ fn main() -> ExitCode {
         // A run of other backends alone starts none.
         let wanted = |filter: &String| name.starts_with(filter.split("::").next().unwrap_or(name));
         if arguments.filter.as_ref().is_none_or(wanted) && has_engine(engine, image) {
-            let backend = match container_options(engine, image).open_ambient() {
+            let options = ContainerOptions {
+                // So that it can run out.
+                memory: Some(1 << 30),
+                ..container_options(engine, image)
+            };
+            let backend = match options.open_ambient() {
                 Ok(backend) => Sandbox::new(backend),
                 Err(error) => panic!("the {name} backend does not open: {error}"),
             };

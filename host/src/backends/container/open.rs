@@ -9,7 +9,7 @@ use belljar_contract::{
 
 use super::{
     super::OpenError,
-    CliError, ContainerOptions, Gap, HostUser, ResidentChoice,
+    CliError, ContainerEngine, ContainerOptions, Gap, HostUser, ResidentChoice,
     arguments::{self, Surroundings},
     backend::ContainerBackend,
     cli::{Call, Cli},
@@ -119,6 +119,9 @@ fn describe(options: &ContainerOptions, gaps: &[Gap]) -> Description {
     ];
     if options.writable {
         capabilities.push(Capability::Write);
+    }
+    if options.memory.is_some() && options.engine != ContainerEngine::Apple {
+        capabilities.push(Capability::OutOfMemory);
     }
     capabilities.sort_unstable();
     let durable = options.workspace.is_some();

@@ -85,6 +85,7 @@ pub(super) fn supervise(
     } = launched;
     let leader = custody.leader().clone();
     let watch = custody.platform().watch(&leader);
+    let kills_before = custody.platform().memory_kills();
     let pump = Pump::new(exchange, &leader, wake, watch, stdout, stderr);
     let mut process = Process {
         custody,
@@ -104,7 +105,13 @@ pub(super) fn supervise(
     let outcome = match reason {
         Reason::TimedOut => Outcome::TimedOut,
         Reason::Cancelled => Outcome::Cancelled,
-        Reason::Itself | Reason::Killed => outcome(*leader.status()),
+        Reason::Killed => outcome(*leader.status()),
+        Reason::Itself => match outcome(*leader.status()) {
+            killed if may_be_out_of_memory(killed) && kills_before < process.memory_kills() => {
+                Outcome::OutOfMemory
+            }
+            other => other,
+        },
     };
     let duration = context.now().saturating_sub(started);
     Ended { outcome, duration }
@@ -122,6 +129,12 @@ fn outcome(status: Option<WaitStatus>) -> Outcome {
         // It does not die, or somebody else has taken its status: the last that was sent is what is known.
         None => Outcome::Signalled(kill),
     }
+}
+
+/// What the end of a leader looks like when the kernel killed it, or what it waited for, for its memory: a
+/// shell exits with 128 and the signal that ended its command.
+fn may_be_out_of_memory(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Signalled(9) | Outcome::Exited(137))
 }
 
 struct Process<'a> {
@@ -232,6 +245,10 @@ impl Process<'_> {
             }
             self.pump.turn(Some(until - now));
         }
+    }
+
+    fn memory_kills(&self) -> Option<u64> {
+        self.custody.platform().memory_kills()
     }
 
     fn is_alone(&self) -> bool {

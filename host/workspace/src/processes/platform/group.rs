@@ -37,6 +37,11 @@ impl Platform {
         ]
     }
 
+    /// How many processes were killed so far because memory ran out; nothing tells here.
+    pub(in super::super) const fn memory_kills(&self) -> Option<u64> {
+        None
+    }
+
     /// Spawns a program whose environment has the marker.
     pub(in super::super) fn spawn(
         &self,

@@ -6,6 +6,7 @@
 //! group or session, or by having been seen below the leader before.
 
 mod census;
+mod memory;
 mod procfs;
 mod registry;
 mod subreaper;
@@ -25,6 +26,7 @@ use rustix::{
 };
 
 use self::{
+    memory::MemoryEvents,
     procfs::{Procfs, Stat},
     subreaper::Subreaper,
 };
@@ -41,6 +43,8 @@ pub(in super::super) struct Platform {
     procfs: Option<Procfs>,
     /// None where the system refuses.
     subreaper: Option<Subreaper>,
+    /// None where nothing tells that memory ran out.
+    memory: Option<MemoryEvents>,
     owns_all_children: bool,
 }
 
@@ -60,6 +64,7 @@ impl Platform {
         Self {
             procfs: Procfs::open().ok(),
             subreaper: Subreaper::set().ok(),
+            memory: MemoryEvents::open_ambient(),
             owns_all_children,
         }
     }
@@ -96,6 +101,11 @@ impl Platform {
         gaps
     }
 
+    /// How many processes were killed so far because memory ran out; none where nothing tells.
+    pub(in super::super) fn memory_kills(&self) -> Option<u64> {
+        self.memory.as_ref()?.kills()
+    }
+
     /// Spawns a program whose environment has the marker.
     pub(in super::super) fn spawn(
         &self,
@@ -112,6 +122,9 @@ impl Platform {
         let child = command.spawn()?;
         let pid = Pid::from_child(&child);
         registry::lock().add(pid.as_raw_nonzero().get(), marker);
+        if let (Some(_), Some(procfs)) = (&self.memory, &self.procfs) {
+            procfs.prefer_to_kill(pid.as_raw_nonzero().get());
+        }
         Ok((child, Leader::new(pid)))
     }
 

@@ -18,6 +18,8 @@ use super::super::super::marker;
 /// More than an environment can have: Linux's argument area is at most 6 MiB.
 const MAX_FILE_BYTES: usize = 8 << 20;
 
+/// Half of all memory is added to what a process has, when the kernel chooses whom to kill.
+const PREFERENCE: &[u8] = b"500";
 /// How long a process may be between two programs: far more than the kernel needs, also on a busy machine.
 const BEGINNING_TRIES: u32 = 200;
 const BEGINNING_PAUSE: Duration = Duration::from_micros(200);
@@ -57,6 +59,16 @@ pub(super) enum Children {
 }
 
 impl Procfs {
+    /// When memory runs out, lets the kernel kill this process, and what it starts, before this one: a session
+    /// that outlives its programs can say what became of them.
+    pub(super) fn prefer_to_kill(&self, pid: i32) {
+        let path = format!("{pid}/oom_score_adj");
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+        // One that has ended already needs it no more.
+        let _ = rustix::fs::openat(&self.root, path, flags, Mode::empty())
+            .and_then(|file| rustix::io::write(file, PREFERENCE));
+    }
+
     /// # Ambient authority
     /// It opens `/proc`.
     pub(super) fn open() -> io::Result<Self> {
