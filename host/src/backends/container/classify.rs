@@ -41,6 +41,7 @@ const TEXTS: &[(&str, Meaning)] = &[
     ("no such container", Meaning::Gone),
     ("no such object", Meaning::Gone),
     ("invalid reference format", Meaning::ImageNameInvalid),
+    ("invalid image name", Meaning::ImageNameInvalid),
     ("unable to find user", Meaning::UserUnknown),
     ("unable to find group", Meaning::UserUnknown),
     ("unable to find network", Meaning::NetworkUnknown),
