@@ -271,3 +271,7 @@ fn is_name(text: &str) -> bool {
         .is_some_and(|byte| byte.is_ascii_alphanumeric())
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
 }
+
+#[cfg(test)]
+#[path = "validate_tests.rs"]
+mod tests;
