@@ -159,7 +159,8 @@ impl Cli {
 
     /// The program as a path, so that it is found on the PATH that was passed and not on this process's.
     fn resolved(&self) -> PathBuf {
-        if self.program.components().count() > 1 {
+        // Windows looks for more endings than a name has, and does so itself.
+        if self.program.is_absolute() || cfg!(windows) {
             return self.program.clone();
         }
         std::env::split_paths(&self.path())

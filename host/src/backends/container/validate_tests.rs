@@ -22,6 +22,18 @@ fn an_image_is_a_word_that_is_no_option() {
 }
 
 #[test]
+fn a_program_is_a_name_or_a_whole_path() {
+    for (program, right) in [
+        ("docker", true),
+        ("/opt/docker", true),
+        ("bin/docker", false),
+    ] {
+        let result = with(|options| options.program = Some(program.into()));
+        assert_eq!(result.is_ok(), right, "{program}");
+    }
+}
+
+#[test]
 fn a_user_is_one_too() {
     for user in ["", "-u", "a b"] {
         let refused = with(|options| options.user = Some(ContainerUser::Named(user.into())));

@@ -96,17 +96,13 @@ fn memory_and_cpus(options: &ContainerOptions, arguments: &mut Vec<String>) {
 fn users(options: &ContainerOptions, surroundings: &Surroundings, arguments: &mut Vec<String>) {
     match (options.effective_user(), surroundings.host_user) {
         (ContainerUser::Host, Some(HostUser { uid, gid })) => {
-            match (options.engine, surroundings.info.rootless) {
-                // Root in the container is the caller on the host; every other id is a borrowed one.
-                (ContainerEngine::Docker, true) => arguments.push("--user=0:0".into()),
-                (ContainerEngine::Podman, true) => {
-                    arguments.push("--userns=keep-id".into());
-                    arguments.push(format!("--user={uid}:{gid}"));
-                }
-                (ContainerEngine::Docker | ContainerEngine::Podman | ContainerEngine::Apple, _) => {
-                    arguments.push(format!("--user={uid}:{gid}"))
-                }
-            }
+            let user = match surroundings.info.rootless {
+                // Root in the container is the caller on the host, and every other id a borrowed one. To map
+                // the caller's own id takes a range of borrowed ones, and a copy of the image.
+                true => "0:0".to_owned(),
+                false => format!("{uid}:{gid}"),
+            };
+            arguments.push(format!("--user={user}"));
         }
         (ContainerUser::Named(user), _) => arguments.push(format!("--user={user}")),
         (ContainerUser::Image, _) | (ContainerUser::Host, None) => {}
