@@ -6,7 +6,7 @@
 //! | `arguments` | options as argument vectors, by pure functions |
 //! | `gap` | what was asked for and an engine cannot give |
 //! | `info` | what an engine says of itself |
-//! | `cli` | runs the engine's program; `failure` and `classify` say why that failed |
+//! | `cli` | runs the engine's program (`supervised`, `kept`); `failure` and `classify` say why that failed |
 //! | `labels`, `owner` | what is written on a container, so that it is found again |
 //! | `listing`, `prune` | which containers are ours, and which of them are left over |
 //! | `open` | a session |
@@ -28,12 +28,14 @@ mod environment;
 mod failure;
 mod gap;
 mod info;
+mod kept;
 mod labels;
 mod listing;
 mod open;
 mod options;
 mod owner;
 mod prune;
+mod supervised;
 mod validate;
 
 pub use self::{
