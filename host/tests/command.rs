@@ -15,6 +15,8 @@ mod child;
 mod exec;
 #[path = "command/folder.rs"]
 mod folder;
+#[path = "command/prune.rs"]
+mod prune;
 #[path = "command/session.rs"]
 mod session;
 #[path = "command/signals.rs"]

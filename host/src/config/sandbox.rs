@@ -22,6 +22,10 @@ pub struct SandboxConfig {
 /// A mechanism, with what it needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a program has one or two, and a box would be in everybody's way"
+)]
 pub enum Backend {
     /// Files only, confined to the workspace.
     Virtual,

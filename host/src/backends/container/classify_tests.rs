@@ -155,6 +155,11 @@ fn podman_says() {
         ),
         (
             125,
+            "Error: Invalid image name \"UPPER/case\", expected colon-separated transport:reference",
+            "ImageNameInvalid",
+        ),
+        (
+            125,
             "Error: no container with name or ID \"nosuchc\" found: no such container",
             "ContainerGone",
         ),

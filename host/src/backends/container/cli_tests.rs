@@ -1,8 +1,10 @@
 //! A stand-in for an engine's program: a shell, whose first argument is what it does.
 
-use std::time::Instant;
+use std::{thread, time::Instant};
 
-use super::*;
+use belljar_contract::Stop;
+
+use super::{super::supervised::MAX_WORDS, *};
 
 /// Calls `sh -c TEXT`.
 fn sh(context: &Context, text: &str, timeout: Duration) -> Result<Answer, CliError> {

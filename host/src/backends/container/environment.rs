@@ -22,11 +22,16 @@ pub struct EngineEnvironment(BTreeMap<&'static str, OsString>);
 impl EngineEnvironment {
     /// The variables that are passed on: where programs, settings and engines are, and how a registry or
     /// a remote engine is reached.
-    pub const NAMES: [&'static str; 33] = [
+    pub const NAMES: [&'static str; 38] = [
         "PATH",
         "HOME",
         "USER",
         "TMPDIR",
+        "SystemRoot",
+        "ProgramData",
+        "USERPROFILE",
+        "APPDATA",
+        "LOCALAPPDATA",
         "XDG_RUNTIME_DIR",
         "XDG_CONFIG_HOME",
         "XDG_DATA_HOME",

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::{
-    ContainerEngine, ContainerOptions, ContainerUser, PullPolicy, info::EngineInfo,
+    ContainerEngine, ContainerOptions, ContainerUser, PullPolicy,
+    info::{EngineInfo, ImageInfo},
     options::NO_NETWORK,
 };
 
@@ -110,19 +111,39 @@ impl fmt::Display for Gap {
     }
 }
 
-/// What of the options this engine cannot give, before anything is started.
-pub(super) fn gaps(options: &ContainerOptions, info: &EngineInfo) -> Vec<Gap> {
+/// What of the options this engine cannot give, before anything is started; without an `image`, what it
+/// brings counts as the worst.
+pub(super) fn gaps(
+    options: &ContainerOptions,
+    info: &EngineInfo,
+    image: Option<&ImageInfo>,
+) -> Vec<Gap> {
     let mut gaps = Vec::new();
     match options.engine {
         ContainerEngine::Docker => {
             lacking(options, info, &mut gaps);
-            let cannot = "docker makes a volume without a size for each VOLUME of the image";
-            gap(&mut gaps, Guarantee::NoImageVolumes, cannot);
+            volumes(options.engine, image, &mut gaps);
         }
         ContainerEngine::Podman => lacking(options, info, &mut gaps),
-        ContainerEngine::Apple => apple(options, &mut gaps),
+        ContainerEngine::Apple => {
+            apple(options, &mut gaps);
+            volumes(options.engine, image, &mut gaps);
+        }
     }
     gaps
+}
+
+/// Podman can leave an image's volumes out; the others make each, writable and without a size.
+fn volumes(engine: ContainerEngine, image: Option<&ImageInfo>, gaps: &mut Vec<Gap>) {
+    let message = match image {
+        None => format!("{engine} makes a volume without a size for each VOLUME of the image"),
+        Some(image) if image.volumes.is_empty() => return,
+        Some(image) => format!(
+            "{engine} makes volumes of the image without a size: {}",
+            image.volumes.join(", ")
+        ),
+    };
+    gap(gaps, Guarantee::NoImageVolumes, message);
 }
 
 /// The guarantees that are required and missing.
@@ -197,7 +218,6 @@ fn apple(options: &ContainerOptions, gaps: &mut Vec<Gap>) {
     gap(gaps, Guarantee::PidsLimit, cannot);
     gap(gaps, Guarantee::Seccomp, cannot);
     gap(gaps, Guarantee::NoLog, cannot);
-    gap(gaps, Guarantee::NoImageVolumes, cannot);
     if options.readonly_rootfs {
         let message = "Apple's container has no writable tmpfs under a read-only root, so the root is writable";
         gap(gaps, Guarantee::ReadonlyRootfs, message);
@@ -242,7 +262,7 @@ mod tests {
     use super::*;
 
     fn names(options: &ContainerOptions, info: &EngineInfo) -> Vec<&'static str> {
-        gaps(options, info)
+        gaps(options, info, Some(&ImageInfo::default()))
             .iter()
             .map(|gap| gap.guarantee.as_str())
             .collect()
@@ -266,11 +286,27 @@ mod tests {
             seccomp: Some(true),
             ..EngineInfo::default()
         };
-        assert_eq!(
-            names(&on(ContainerEngine::Docker), &able),
-            ["no-image-volumes"]
-        );
+        assert!(names(&on(ContainerEngine::Docker), &able).is_empty());
         assert!(names(&on(ContainerEngine::Podman), &able).is_empty());
+    }
+
+    #[test]
+    fn volumes_of_an_image_are_told_where_they_cannot_be_left_out() {
+        let volume = ImageInfo {
+            volumes: vec!["/data".into()],
+            ..ImageInfo::default()
+        };
+        let told = |engine, image: Option<&ImageInfo>| {
+            let gaps = gaps(&on(engine), &EngineInfo::default(), image);
+            let named = |gap: &Gap| gap.guarantee == Guarantee::NoImageVolumes;
+            gaps.iter().any(named)
+        };
+        for engine in ContainerEngine::ALL {
+            let can = engine == ContainerEngine::Podman;
+            assert_eq!(told(engine, Some(&volume)), !can);
+            assert_eq!(told(engine, None), !can);
+            assert!(!told(engine, Some(&ImageInfo::default())));
+        }
     }
 
     #[test]
@@ -336,7 +372,7 @@ mod tests {
     #[test]
     fn only_what_is_required_stops_a_session() {
         let mut options = on(ContainerEngine::Apple);
-        let found = gaps(&options, &EngineInfo::default());
+        let found = gaps(&options, &EngineInfo::default(), None);
         assert!(unmet(&options, &found).is_empty());
         options.require.insert(Guarantee::NoNewPrivileges);
         options.require.insert(Guarantee::NoNetwork);

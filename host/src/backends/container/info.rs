@@ -75,6 +75,32 @@ impl EngineInfo {
     }
 }
 
+/// What an engine says of an image.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ImageInfo {
+    pub(super) architecture: Option<String>,
+    /// Its user, as it was written; none for root.
+    pub(super) user: Option<String>,
+    /// Where it has volumes of its own.
+    pub(super) volumes: Vec<String>,
+}
+
+impl ImageInfo {
+    /// Reads the answer of docker and podman to [`image_inspect`](super::arguments::image_inspect). None when
+    /// it is no such answer.
+    pub(super) fn parse(answer: &[u8]) -> Option<Self> {
+        let answer: Vec<Value> = serde_json::from_slice(answer).ok()?;
+        let image = answer.first()?;
+        let config = &image["Config"];
+        let volumes = config["Volumes"].as_object().into_iter().flatten();
+        Some(Self {
+            architecture: image["Architecture"].as_str().map(architecture),
+            user: text(&config["User"]).filter(|user| !user.is_empty()),
+            volumes: volumes.map(|(path, _)| path.clone()).collect(),
+        })
+    }
+}
+
 fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
@@ -129,6 +155,21 @@ mod tests {
             seccomp: Some(true),
         };
         assert_eq!(info, Some(right));
+    }
+
+    #[test]
+    fn an_image_is_told() {
+        let answer =
+            br#"[{"Architecture":"arm64","Config":{"User":"node","Volumes":{"/data":{}}}}]"#;
+        let right = ImageInfo {
+            architecture: Some("aarch64".into()),
+            user: Some("node".into()),
+            volumes: vec!["/data".into()],
+        };
+        assert_eq!(ImageInfo::parse(answer), Some(right));
+        let plain = ImageInfo::parse(br#"[{"Config":{"User":"","Volumes":null}}]"#);
+        assert_eq!(plain, Some(ImageInfo::default()));
+        assert_eq!(ImageInfo::parse(b"[]"), None);
     }
 
     #[test]

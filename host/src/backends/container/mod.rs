@@ -6,13 +6,19 @@
 //! | `arguments` | options as argument vectors, by pure functions |
 //! | `gap` | what was asked for and an engine cannot give |
 //! | `info` | what an engine says of itself |
-//! | `cli` | runs the engine's program; `failure` and `classify` say why that failed |
+//! | `cli` | runs the engine's program (`supervised`, `kept`); `failure` and `classify` say why that failed |
 //! | `labels`, `owner` | what is written on a container, so that it is found again |
 //! | `listing`, `prune` | which containers are ours, and which of them are left over |
 //! | `open` | what is said before a container starts; `start` starts it, `meeting` is where its resident connects |
 //! | `backend` | the session: started once, explained when it dies, removed when it is closed |
 //!
 //! Nothing here goes through a shell of the host's, and no value of a variable enters an argument vector.
+
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "the fall-back and reconnecting, which use the rest of it, come next"
+)]
 
 mod arguments;
 mod backend;
@@ -24,6 +30,7 @@ mod environment;
 mod failure;
 mod gap;
 mod info;
+mod kept;
 mod labels;
 mod listing;
 mod meeting;
@@ -32,6 +39,7 @@ mod options;
 mod owner;
 mod prune;
 mod start;
+mod supervised;
 mod validate;
 
 pub use self::{

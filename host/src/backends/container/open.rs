@@ -14,7 +14,7 @@ use super::{
     backend::ContainerBackend,
     cli::{Call, Cli},
     gap,
-    info::EngineInfo,
+    info::{EngineInfo, ImageInfo},
     options::NO_NETWORK,
     start::Starter,
 };
@@ -41,7 +41,8 @@ impl ContainerOptions {
             host_user: host_user_ambient(),
             info: ask(&cli)?,
         };
-        let gaps = gap::gaps(&options, &surroundings.info);
+        let image = ask_image(&cli, &options.image);
+        let gaps = gap::gaps(&options, &surroundings.info, image.as_ref());
         let unmet = gap::unmet(&options, &gaps);
         if !unmet.is_empty() {
             return Err(OpenError::RequirementsUnmet {
@@ -70,6 +71,18 @@ fn ask(cli: &Cli) -> Result<EngineInfo, CliError> {
     };
     let answer = cli.call(&Context::new(), call)?;
     EngineInfo::parse(cli.engine(), &answer.stdout).ok_or_else(|| cli.not_understood(&arguments))
+}
+
+/// What the engine says of the image; none when it does not have it yet.
+fn ask_image(cli: &Cli, image: &str) -> Option<ImageInfo> {
+    let arguments = arguments::image_inspect(image);
+    let call = Call {
+        arguments: &arguments,
+        input: None,
+        timeout: INFO_TIMEOUT,
+    };
+    let answer = cli.call(&Context::new(), call).ok()?;
+    ImageInfo::parse(cli.engine(), &answer.stdout)
 }
 
 /// The workspace as the engine is told it: absolute, and there.

@@ -19,6 +19,12 @@ pub enum ContainerOptionsError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// The engine's program is named by a relative path.
+    #[error("the program {} is neither a name nor a whole path", path.display())]
+    Program {
+        /// The program.
+        path: PathBuf,
+    },
     /// The user is none.
     #[error("the user {user:?} is none: {reason}")]
     User {
@@ -113,6 +119,13 @@ impl ContainerOptions {
         if let Some(reason) = word_problem(&self.image) {
             let image = self.image;
             return Err(Problem::Image { image, reason });
+        }
+        if let Some(program) = &self.program
+            && program.components().count() > 1
+            && !program.is_absolute()
+        {
+            let path = program.clone();
+            return Err(Problem::Program { path });
         }
         self.cwd = mountable("cwd", &self.cwd)?;
         for bind in &mut self.binds {
@@ -271,3 +284,7 @@ fn is_name(text: &str) -> bool {
         .is_some_and(|byte| byte.is_ascii_alphanumeric())
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
 }
+
+#[cfg(test)]
+#[path = "validate_tests.rs"]
+mod tests;

@@ -96,17 +96,13 @@ fn memory_and_cpus(options: &ContainerOptions, arguments: &mut Vec<String>) {
 fn users(options: &ContainerOptions, surroundings: &Surroundings, arguments: &mut Vec<String>) {
     match (options.effective_user(), surroundings.host_user) {
         (ContainerUser::Host, Some(HostUser { uid, gid })) => {
-            match (options.engine, surroundings.info.rootless) {
-                // Root in the container is the caller on the host; every other id is a borrowed one.
-                (ContainerEngine::Docker, true) => arguments.push("--user=0:0".into()),
-                (ContainerEngine::Podman, true) => {
-                    arguments.push("--userns=keep-id".into());
-                    arguments.push(format!("--user={uid}:{gid}"));
-                }
-                (ContainerEngine::Docker | ContainerEngine::Podman | ContainerEngine::Apple, _) => {
-                    arguments.push(format!("--user={uid}:{gid}"))
-                }
-            }
+            let user = match surroundings.info.rootless {
+                // Root in the container is the caller on the host, and every other id a borrowed one. To map
+                // the caller's own id takes a range of borrowed ones, and a copy of the image.
+                true => "0:0".to_owned(),
+                false => format!("{uid}:{gid}"),
+            };
+            arguments.push(format!("--user={user}"));
         }
         (ContainerUser::Named(user), _) => arguments.push(format!("--user={user}")),
         (ContainerUser::Image, _) | (ContainerUser::Host, None) => {}
@@ -124,23 +120,21 @@ fn mounts(
         Some(path) => {
             arguments.push(mount::bind(engine, path, &options.cwd, options.writable)?);
         }
-        // Apple's root is writable, and its tmpfs takes no options.
-        None if engine == ContainerEngine::Apple => {}
-        None => arguments.push(mount::scratch(
+        None => arguments.extend(mount::scratch(
+            engine,
             &options.cwd,
             options.scratch_bytes,
             options.scratch_exec,
             owner,
         )),
     }
-    if engine != ContainerEngine::Apple {
-        arguments.push(mount::scratch(
-            "/tmp",
-            options.tmp_bytes,
-            options.tmp_exec,
-            owner,
-        ));
-    }
+    arguments.extend(mount::scratch(
+        engine,
+        "/tmp",
+        options.tmp_bytes,
+        options.tmp_exec,
+        owner,
+    ));
     for bind in &options.binds {
         arguments.push(mount::bind(
             engine,
@@ -152,15 +146,8 @@ fn mounts(
     Ok(())
 }
 
-/// Who owns the scratch, where it must be said.
-///
-/// Docker's runtime gives a tmpfs the mode of the directory that it covers, whatever mode was asked for; so
-/// a user who is not root could not write in a scratch that the image has as a directory of root's. Podman
-/// keeps the mode, and refuses an owner.
+/// Who owns the scratch, where the engine must be told: as ids, so the image's own user is not known here.
 fn scratch_owner(options: &ContainerOptions, surroundings: &Surroundings) -> Option<(u32, u32)> {
-    if options.engine != ContainerEngine::Docker {
-        return None;
-    }
     match options.effective_user() {
         ContainerUser::Host if !surroundings.info.rootless => surroundings
             .host_user

@@ -45,14 +45,35 @@ fn quoted(field: &str) -> String {
     }
 }
 
-/// `--tmpfs` for scratch that has a size. Engines differ in every default, so each is said.
-pub(super) fn scratch(target: &str, bytes: u64, exec: bool, owner: Option<(u32, u32)>) -> String {
+/// Scratch that has a size. Engines differ in every default, so each is said.
+///
+/// A runtime gives a tmpfs the mode of the directory that it covers, whatever mode was asked for; so a user
+/// who is not root could not write in one that the image has as a directory of root's. Podman can make it
+/// the container's user's own. Docker must be told an `owner`, and Apple's tmpfs takes no options at all.
+pub(super) fn scratch(
+    engine: ContainerEngine,
+    target: &str,
+    bytes: u64,
+    exec: bool,
+    owner: Option<(u32, u32)>,
+) -> Option<String> {
     let exec = match exec {
         true => "exec",
         false => "noexec",
     };
-    let owner = owner.map_or_else(String::new, |(uid, gid)| format!(",uid={uid},gid={gid}"));
-    format!("--tmpfs={target}:rw,nosuid,nodev,{exec},size={bytes},mode=1777{owner}")
+    match engine {
+        ContainerEngine::Docker => {
+            let owner =
+                owner.map_or_else(String::new, |(uid, gid)| format!(",uid={uid},gid={gid}"));
+            Some(format!(
+                "--tmpfs={target}:rw,nosuid,nodev,{exec},size={bytes},mode=1777{owner}"
+            ))
+        }
+        ContainerEngine::Podman => Some(format!(
+            "--mount=type=tmpfs,target={target},tmpfs-size={bytes},tmpfs-mode=1777,U=true,notmpcopyup,nosuid,nodev,{exec}"
+        )),
+        ContainerEngine::Apple => None,
+    }
 }
 
 #[cfg(test)]
@@ -107,9 +128,31 @@ mod tests {
 
     #[test]
     fn scratch_says_everything() {
-        let right = "--tmpfs=/tmp:rw,nosuid,nodev,noexec,size=1024,mode=1777";
-        assert_eq!(scratch("/tmp", 1024, false, None), right);
-        let right = "--tmpfs=/w:rw,nosuid,nodev,exec,size=1,mode=1777,uid=5,gid=6";
-        assert_eq!(scratch("/w", 1, true, Some((5, 6))), right);
+        use ContainerEngine::{Apple, Docker, Podman};
+        for (engine, exec, owner, right) in [
+            (
+                Docker,
+                false,
+                None,
+                Some("--tmpfs=/w:rw,nosuid,nodev,noexec,size=9,mode=1777"),
+            ),
+            (
+                Docker,
+                true,
+                Some((5, 6)),
+                Some("--tmpfs=/w:rw,nosuid,nodev,exec,size=9,mode=1777,uid=5,gid=6"),
+            ),
+            (
+                Podman,
+                true,
+                None,
+                Some(
+                    "--mount=type=tmpfs,target=/w,tmpfs-size=9,tmpfs-mode=1777,U=true,notmpcopyup,nosuid,nodev,exec",
+                ),
+            ),
+            (Apple, true, None, None),
+        ] {
+            assert_eq!(scratch(engine, "/w", 9, exec, owner).as_deref(), right);
+        }
     }
 }

@@ -55,9 +55,9 @@ pub(crate) fn pull(engine: ContainerEngine, image: &str) -> Vec<String> {
 /// Removes a container whatever it does, with the volumes that came with it.
 pub(crate) fn remove(engine: ContainerEngine, id: &str) -> Vec<String> {
     match engine {
-        ContainerEngine::Docker | ContainerEngine::Podman => {
-            words(&["rm", "--force", "--volumes", id])
-        }
+        ContainerEngine::Docker => words(&["rm", "--force", "--volumes", id]),
+        // It would ask process 1 to end, and wait ten seconds for that.
+        ContainerEngine::Podman => words(&["rm", "--force", "--time=0", "--volumes", id]),
         ContainerEngine::Apple => words(&["delete", "--force", id]),
     }
 }
@@ -114,7 +114,7 @@ mod tests {
                 "image pull --progress=none debian:12",
             ),
             (remove(Docker, "a"), "rm --force --volumes a"),
-            (remove(Podman, "a"), "rm --force --volumes a"),
+            (remove(Podman, "a"), "rm --force --time=0 --volumes a"),
             (remove(Apple, "a"), "delete --force a"),
             (kill("a"), "kill a"),
         ] {

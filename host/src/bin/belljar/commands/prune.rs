@@ -62,9 +62,17 @@ impl Arguments {
         };
         // The configured program is the configured engine's.
         let program = configured.program.filter(|_| self.engine.is_none());
+        // A name is looked for on the PATH, and a path is relative to here.
+        let here = ambient::current_folder()?;
+        let named = self
+            .program
+            .map(|program| match program.components().count() {
+                1 => program,
+                _ => here.join(program),
+            });
         let options = PruneOptions {
             engine,
-            program: self.program.or(program),
+            program: named.or(program),
             engine_environment: ambient::engine_environment(),
             dry_run: self.dry_run,
             unseen: self.unseen,
