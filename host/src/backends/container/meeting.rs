@@ -35,10 +35,6 @@ impl Meeting {
     ///
     /// # Ambient authority
     /// The system's folder for temporary files.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the folder is the host's own, and new"
-    )]
     pub(super) fn open_ambient() -> io::Result<Self> {
         // Mode 0700, whatever the umask.
         let around = tempfile::Builder::new().prefix("belljar-").tempdir()?;

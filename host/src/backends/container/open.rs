@@ -82,11 +82,10 @@ fn ask_image(cli: &Cli, image: &str) -> Option<ImageInfo> {
         timeout: INFO_TIMEOUT,
     };
     let answer = cli.call(&Context::new(), call).ok()?;
-    ImageInfo::parse(cli.engine(), &answer.stdout)
+    ImageInfo::parse(&answer.stdout)
 }
 
 /// The workspace as the engine is told it: absolute, and there.
-#[expect(clippy::disallowed_methods, reason = "the workspace is the host's")]
 fn workspace_ambient(path: PathBuf) -> Result<PathBuf, OpenError> {
     match std::fs::canonicalize(&path) {
         Ok(canonical) if canonical.is_dir() => Ok(canonical),
