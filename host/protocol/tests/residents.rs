@@ -6,13 +6,13 @@ use std::{io::Write as _, time::Duration};
 
 use belljar_contract::{Context, ErrorKind};
 use belljar_protocol::{
-    Client, OpenError,
+    Client, OpenError, Patience,
     frame::{Event, Header, Kind, MAX_PAYLOAD},
     message::Answer,
 };
 use support::{
-    LONG, Peer, answer, bare, client, content, frame, impatient_client, join, kind, opened,
-    opening, pair, raw, read, stream, write,
+    LONG, Peer, answer, bare, client, client_with, content, frame, impatient_client, join, kind,
+    opened, opening, pair, raw, read, stream, write,
 };
 
 /// Opens with what answers so, and then ends.
@@ -207,15 +207,19 @@ fn a_resident_that_says_nothing_is_dead() {
 /// Each call is over before the resident is silent for long enough; together they are not.
 #[test]
 fn a_resident_that_says_nothing_is_dead_however_short_the_calls() {
-    let (host, _resident) = {
-        let (host, resident) = pair();
-        let peer = std::thread::spawn(move || Peer::resident(resident));
-        (impatient_client(host), peer.join().unwrap())
+    let (host, resident) = pair();
+    let peer = std::thread::spawn(move || Peer::resident(resident));
+    // Longer than one of these calls, with the time that its answer has to be late.
+    let patience = Patience {
+        quiet: Duration::from_millis(300),
+        silent: Duration::from_millis(200),
     };
+    let client = client_with(host, patience);
+    let _silent = join(peer);
     let mut kinds = Vec::new();
     for _ in 0..10 {
         let context = Context::new().with_timeout(Duration::from_millis(10));
-        kinds.push(kind(host.call(&context, read("a"))));
+        kinds.push(kind(client.call(&context, read("a"))));
     }
     assert_eq!(kinds.first(), Some(&Err(ErrorKind::TimedOut)));
     assert_eq!(kinds.last(), Some(&Err(ErrorKind::BackendUnavailable)));
