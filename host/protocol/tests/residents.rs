@@ -18,7 +18,7 @@ use support::{
 /// Opens with what answers so, and then ends.
 fn open_with(bytes: &[u8]) -> OpenError {
     let (host, mut resident) = pair();
-    resident.write_all(bytes).unwrap();
+    resident.write_all(bytes).expect("as it should be");
     drop(resident);
     let context = Context::new().with_timeout(LONG);
     Client::open(&context, stream(host), &opening()).expect_err("it is no resident")
