@@ -238,7 +238,11 @@ fn a_resident_that_lives_may_take_its_time() {
         peer.send(&frame(call, &answer("a")));
         while peer.next().is_some() {}
     });
-    let client = impatient_client(host);
+    let patience = Patience {
+        quiet: Duration::from_millis(20),
+        silent: LONG,
+    };
+    let client = client_with(host, patience);
     assert_eq!(client.call(&Context::new(), read("a")), Ok(content("a")));
     drop(client);
     join(peer);
@@ -283,9 +287,9 @@ fn a_write_that_is_given_up_in_the_middle_leaves_the_session_usable() {
             assert_eq!(kind(answer), Err(expected));
         });
         let reads = std::thread::spawn(move || {
-            assert_eq!(peer.next(), Some(Event::Begun { call: 1 }));
-            assert_eq!(peer.next(), Some(Event::Cancel { call: 1 }));
+            // Of the first there is a beginning, and never a whole.
             let (call, _) = peer.message();
+            assert_eq!(call, 2);
             peer.send(&frame(call, &answer("b")));
             while peer.next().is_some() {}
         });
