@@ -204,6 +204,7 @@ fn close_ends_what_runs_and_is_idempotent() {
         let seen = Arc::clone(&cancelled);
         let _registration = context.cancellation().on_cancel(move || seen.open());
         cancelled.wait(1);
+        std::thread::sleep(Duration::from_millis(50));
         gates.1.open();
         Ok(content("too late"))
     }));
@@ -212,7 +213,7 @@ fn close_ends_what_runs_and_is_idempotent() {
         entered.wait(4);
         client.close(LONG);
         // It waited for the resident's end.
-        ended.wait(4);
+        assert_eq!(ended.count(), 4);
         for call in calls {
             assert_eq!(kind(call.join().unwrap()), Err(ErrorKind::Closed));
         }
@@ -374,4 +375,31 @@ fn reading_is_passed_on_by_a_call_that_is_given_up() {
     });
     drop(client);
     join(peer);
+}
+
+/// The call that is to read on may be given up itself, at this very moment.
+#[test]
+fn reading_is_passed_on_when_many_calls_are_given_up_at_once() {
+    let released = Arc::new(Gate::default());
+    let gate = Arc::clone(&released);
+    let (client, served) = session(Answers(move |context: &Context, request| {
+        let round: usize = name_of(&request).parse().unwrap();
+        gate.wait(round);
+        echo(context, request)
+    }));
+    for round in 1..=5 {
+        let name = &round.to_string();
+        let short = Context::new().with_timeout(Duration::from_millis(20));
+        std::thread::scope(|scope| {
+            let patient = scope.spawn(|| client.call(&Context::new(), read(name)));
+            let calls = [(); 16].map(|()| scope.spawn(|| client.call(&short, read(name))));
+            for call in calls {
+                assert_eq!(kind(call.join().unwrap()), Err(ErrorKind::TimedOut));
+            }
+            released.open();
+            assert_eq!(patient.join().unwrap(), Ok(content(name.as_str())));
+        });
+    }
+    client.close(LONG);
+    assert!(matches!(join(served), Ok(())));
 }

@@ -27,7 +27,8 @@ fn serve_with(bytes: &[u8]) -> Result<(), ServeError> {
     let served = serving(resident, Answers(echo));
     // It may have ended before it has read everything.
     let _ = host.write_all(bytes);
-    host.shutdown(std::net::Shutdown::Write).unwrap();
+    host.shutdown(std::net::Shutdown::Write)
+        .expect("as it should be");
     let ended = join(served);
     drop(host);
     ended

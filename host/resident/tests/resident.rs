@@ -36,7 +36,7 @@ impl Resident {
     /// Waits for its end.
     fn end(mut self) -> ExitStatus {
         for _ in 0..LONG.as_millis() {
-            if let Some(status) = self.0.try_wait().unwrap() {
+            if let Some(status) = self.0.try_wait().expect("as it should be") {
                 return status;
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -69,30 +69,33 @@ fn start(way: Way) -> (Resident, Stream) {
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .spawn()
-                .unwrap();
-            let input = OwnedFd::from(child.stdout.take().unwrap());
-            let output = OwnedFd::from(child.stdin.take().unwrap());
+                .expect("as it should be");
+            let input = OwnedFd::from(child.stdout.take().expect("as it should be"));
+            let output = OwnedFd::from(child.stdin.take().expect("as it should be"));
             (Resident(child), Stream::new(input, output))
         }
         Way::Connect => {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = tempfile::tempdir().expect("as it should be");
             let socket = folder.path().join("socket");
-            let listener = UnixListener::bind(&socket).unwrap();
+            let listener = UnixListener::bind(&socket).expect("as it should be");
             let child = resident()
                 .arg("connect")
                 .arg(&socket)
                 .stdin(Stdio::null())
                 .spawn()
-                .unwrap();
-            let (stream, _) = listener.accept().unwrap();
-            (Resident(child), Stream::try_from(stream).unwrap())
+                .expect("as it should be");
+            let (stream, _) = listener.accept().expect("as it should be");
+            (
+                Resident(child),
+                Stream::try_from(stream).expect("as it should be"),
+            )
         }
     }
 }
 
 fn open_at(stream: Stream, root: &Path) -> Result<(Client, Opened), OpenError> {
     let open = Open {
-        root: root.to_str().unwrap().into(),
+        root: root.to_str().expect("as it should be").into(),
         variables: vec![("GIVEN".into(), "value".into())],
         limits: Limits::default(),
     };
@@ -106,9 +109,9 @@ struct Session {
 }
 
 fn session(way: Way) -> Session {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("as it should be");
     let (resident, stream) = start(way);
-    let (client, opened) = open_at(stream, folder.path()).unwrap();
+    let (client, opened) = open_at(stream, folder.path()).expect("as it should be");
     assert!(opened.writable);
     assert_eq!(opened.version, env!("CARGO_PKG_VERSION"));
     Session {
@@ -119,7 +122,7 @@ fn session(way: Way) -> Session {
 }
 
 fn path(text: &str) -> GuestPath {
-    GuestPath::parse(text, "/").unwrap()
+    GuestPath::parse(text, "/").expect("as it should be")
 }
 
 fn shell(text: &str) -> Launch {
@@ -159,7 +162,10 @@ impl Session {
         loop {
             match self.call(Request::Read { path: path(file) }) {
                 Ok(Response::Content(content)) if content.bytes.ends_with(b"\n") => {
-                    return String::from_utf8(content.bytes).unwrap().trim().into();
+                    return String::from_utf8(content.bytes)
+                        .expect("as it should be")
+                        .trim()
+                        .into();
                 }
                 Ok(Response::Content(_)) | Err(ErrorKind::NotFound) => {
                     std::thread::sleep(Duration::from_millis(1));
@@ -171,7 +177,8 @@ impl Session {
 }
 
 fn lives(pid: &str) -> bool {
-    let pid = rustix::process::Pid::from_raw(pid.parse().unwrap()).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid.parse().expect("as it should be"))
+        .expect("as it should be");
     rustix::process::test_kill_process(pid).is_ok()
 }
 
@@ -290,7 +297,10 @@ fn a_root_that_is_not_there_is_refused() {
 }
 
 fn output(command: &mut Command) -> Output {
-    command.stdin(Stdio::null()).output().unwrap()
+    command
+        .stdin(Stdio::null())
+        .output()
+        .expect("as it should be")
 }
 
 #[test]

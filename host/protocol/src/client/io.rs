@@ -1,15 +1,9 @@
 //! Input and output that waits no longer than its call may.
 //!
-//! Both descriptors are non-blocking. Who reads waits in one poll for the stream, for the waker and for
-//! the deadline. Only messages are waited for to be written; what is said about them is posted, so that
-//! who reads goes on reading.
+//! Both descriptors are non-blocking. Only messages are waited for to be written; what is said about
+//! them is posted, so that who reads goes on reading.
 
-use std::{
-    io::IoSlice,
-    os::fd::OwnedFd,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::{io::IoSlice, os::fd::OwnedFd, time::Duration};
 
 use belljar_contract::Context;
 use rustix::{
@@ -17,119 +11,19 @@ use rustix::{
     io::Errno,
 };
 
-use super::{OpenError, Patience, waiting::Ended};
+use super::{
+    OpenError, Patience,
+    state::Ended,
+    wake::{STEP, Wait},
+};
 use crate::{
     frame::{Bounds, Decoder, Event, Header, Kind, frames},
     message::{Encoded, OPEN_CALL, PREAMBLE, opening_bounds},
     stream::{Output, Pen, Stream},
 };
 
-/// How often who cannot write looks whether it still should.
-const STEP: Duration = Duration::from_millis(20);
 /// The most bytes shown of what does not speak the protocol.
 const SHOWN: usize = 200;
-
-/// Wakes the thread that reads.
-#[derive(Debug)]
-pub(super) struct Waker {
-    readable: OwnedFd,
-    writable: OwnedFd,
-    /// Nobody is to wait any more, whatever its context says.
-    over: AtomicBool,
-}
-
-impl Waker {
-    pub(super) fn new() -> std::io::Result<Self> {
-        let (readable, writable) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        for end in [&readable, &writable] {
-            rustix::io::ioctl_fionbio(end, true)?;
-        }
-        Ok(Self {
-            readable,
-            writable,
-            over: AtomicBool::new(false),
-        })
-    }
-
-    pub(super) fn wake(&self) {
-        // A full pipe wakes just as well.
-        let _ = rustix::io::write(&self.writable, &[0]);
-    }
-
-    /// Wakes every thread, now and for ever.
-    pub(super) fn end(&self) {
-        self.over.store(true, Ordering::Release);
-        self.wake();
-    }
-
-    fn sleep_again(&self) {
-        let mut bytes = [0; 64];
-        while rustix::io::read(&self.readable, &mut bytes).is_ok_and(|count| count == bytes.len()) {
-        }
-    }
-}
-
-/// What bounds a wait.
-pub(super) struct Wait<'a> {
-    pub(super) waker: &'a Waker,
-    pub(super) context: &'a Context,
-}
-
-impl Wait<'_> {
-    fn check(&self) -> Result<(), Ended> {
-        if self.waker.over.load(Ordering::Acquire) {
-            return Err(Ended::Closed);
-        }
-        self.context.check().map_err(Ended::Stopped)
-    }
-
-    /// Waits until there is something to read, at most for `patience`; false when there is not. Only
-    /// who reads may wait so: it takes every wake.
-    fn readable(&self, descriptor: &OwnedFd, patience: Option<Duration>) -> Result<bool, Ended> {
-        self.check()?;
-        let bound = self.at_most(patience);
-        let mut waited = [
-            PollFd::new(descriptor, PollFlags::IN),
-            PollFd::new(&self.waker.readable, PollFlags::IN),
-        ];
-        match poll(&mut waited, bound.as_ref()) {
-            Ok(0) | Err(Errno::INTR) => Ok(false),
-            Ok(_) => {
-                let ready = !waited[0].revents().is_empty();
-                if !waited[1].revents().is_empty() {
-                    self.check()?;
-                    self.waker.sleep_again();
-                    self.check()?;
-                }
-                Ok(ready)
-            }
-            Err(errno) => Err(errno.into()),
-        }
-    }
-
-    /// Waits for a step until something can be written; false when it cannot.
-    fn writable(&self, descriptor: &OwnedFd) -> Result<bool, Ended> {
-        self.check()?;
-        // In short steps, and without the waker: a wake is for the thread that reads.
-        let bound = self.at_most(Some(STEP));
-        match poll(
-            &mut [PollFd::new(descriptor, PollFlags::OUT)],
-            bound.as_ref(),
-        ) {
-            Ok(0) | Err(Errno::INTR) => Ok(false),
-            Ok(_) => Ok(true),
-            Err(errno) => Err(errno.into()),
-        }
-    }
-
-    fn at_most(&self, patience: Option<Duration>) -> Option<Timespec> {
-        let bound = match (self.context.remaining(), patience) {
-            (Some(remaining), Some(patience)) => Some(remaining.min(patience)),
-            (remaining, patience) => remaining.or(patience),
-        };
-        bound.and_then(|bound| Timespec::try_from(bound).ok())
-    }
-}
 
 /// Takes a stream apart.
 pub(super) fn split(stream: Stream, patience: Patience) -> Result<(Outgoing, Incoming), OpenError> {

@@ -5,7 +5,9 @@
 //! thread to thread stands between an answer and its caller.
 
 mod io;
+mod state;
 mod waiting;
+mod wake;
 
 use std::{
     sync::{Arc, Mutex},
@@ -18,8 +20,9 @@ use belljar_contract::{
 };
 
 use self::{
-    io::{Outgoing, Wait, Waker},
-    waiting::{Ended, State},
+    io::Outgoing,
+    state::{Ended, State},
+    wake::{Wait, Waker},
 };
 use crate::{
     frame::{Header, Kind, Malformed},

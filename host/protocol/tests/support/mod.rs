@@ -90,6 +90,10 @@ pub(crate) fn impatient_client(host: UnixStream) -> Client {
         quiet: Duration::from_millis(50),
         silent: Duration::from_millis(200),
     };
+    client_with(host, patience)
+}
+
+pub(crate) fn client_with(host: UnixStream, patience: Patience) -> Client {
     let opening_time = Context::new().with_timeout(LONG);
     let opened = Client::open_with(&opening_time, stream(host), &opening(), patience);
     opened.expect("it is served").0
@@ -145,6 +149,11 @@ impl Gate {
     pub(crate) fn open(&self) {
         *self.0.lock().expect("no test panics here") += 1;
         self.1.notify_all();
+    }
+
+    /// How many have come.
+    pub(crate) fn count(&self) -> usize {
+        *self.0.lock().expect("no test panics here")
     }
 
     /// Waits until so many have come.

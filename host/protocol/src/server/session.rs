@@ -1,14 +1,7 @@
-//! The resident's end: requests from a stream, answered by the workspace engine or whatever is given.
-//!
-//! One of a few threads reads. When it has a request it lets another read on and answers the request
-//! itself: no hop from thread to thread stands between a request and its answer. There is always a thread
-//! that reads, so that pings are answered and cancellations reach their calls: a call for which there is
-//! no thread is `busy`.
+//! The calls of an open session.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
-    convert::Infallible,
-    io::IoSlice,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Mutex,
@@ -17,124 +10,22 @@ use std::{
     thread::{self, Scope},
 };
 
-use belljar_contract::{Cancellation, Context, Error, ErrorKind, Operation, Request, Response};
-use rustix::io::Errno;
-
-use crate::{
-    frame::{Decoder, Event, Header, Kind, Malformed, frames},
-    message::{
-        Answer, Ask, Encoded, MAX_CALLS, OPEN_CALL, Open, Opened, PREAMBLE, bounds, decode,
-        message_bytes, opening_bounds,
-    },
-    stream::{Output, Stream, lock},
+use belljar_contract::{
+    Cancellation, Context, Error, ErrorKind, Operation, Request, Response, session::Limits,
 };
 
-/// Why serving ended before the stream did.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServeError {
-    /// The other end does not speak this protocol.
-    #[error("the other end does not speak version 1 of the sandbox protocol")]
-    NotOurs,
-    /// What it sent means nothing.
-    #[error("the other end sent {0}")]
-    Malformed(#[from] Malformed),
-    /// It did something out of order.
-    #[error("the other end {0}")]
-    OutOfOrder(&'static str),
-    /// The session cannot be opened; the host was told.
-    #[error("the session cannot be opened: {0}")]
-    Refused(String),
-    /// The stream broke.
-    #[error("the stream broke")]
-    Stream(#[from] std::io::Error),
-}
-
-impl From<Errno> for ServeError {
-    fn from(errno: Errno) -> Self {
-        Self::Stream(errno.into())
-    }
-}
+use super::{Engine, Reader, ServeError, write_all, write_message};
+use crate::{
+    frame::{Event, Header, Kind},
+    message::{Answer, Ask, Encoded, MAX_CALLS, decode, message_bytes},
+    stream::{Output, lock},
+};
 
 /// Threads that are kept while there is nothing to do: in a container each counts against its limit of
 /// processes.
 const KEPT: usize = 4;
 
-/// Who answers requests.
-pub trait Engine: Sync {
-    /// Answers a request on this thread.
-    ///
-    /// # Errors
-    /// As the contract says of the operation.
-    fn call(&self, context: &Context, request: Request) -> Result<Response, Error>;
-}
-
-/// Serves one session until the stream ends.
-///
-/// `open` makes the engine from what the host asks for, or says why it cannot. Calls that are still
-/// running when the stream ends are cancelled, and this returns when they have ended.
-///
-/// # Errors
-/// [`ServeError`] when the session ends for another reason than the stream's end.
-pub fn serve<E: Engine>(
-    stream: Stream,
-    open: impl FnOnce(&Open) -> Result<(E, Opened), String>,
-) -> Result<(), ServeError> {
-    let Stream { input, output } = stream;
-    let mut reader = Reader {
-        input,
-        decoder: Decoder::new(opening_bounds()),
-    };
-    let output = Output::new(output);
-    write_all(&output, &PREAMBLE)?;
-    let mut preamble = [0; PREAMBLE.len()];
-    if !read_exact(&reader.input, &mut preamble)? {
-        return Ok(());
-    }
-    if preamble != PREAMBLE {
-        return Err(ServeError::NotOurs);
-    }
-    let asked = loop {
-        match reader.next()? {
-            Some(Event::Begun { call: OPEN_CALL }) => {}
-            Some(Event::Message {
-                call: OPEN_CALL,
-                bytes,
-            }) => match decode(&bytes)? {
-                Ask::Open(asked) => break asked,
-                Ask::Call { .. } => return Err(ServeError::OutOfOrder("called before it opened")),
-            },
-            Some(_) => return Err(ServeError::OutOfOrder("did not open the session first")),
-            None => return Ok(()),
-        }
-    };
-    let (engine, opened) = match open(&asked) {
-        Ok(opened) => opened,
-        Err(reason) => {
-            let refused = Encoded::new(&Answer::Refused(reason.clone()))?;
-            write_message(&output, OPEN_CALL, refused)?;
-            return Err(ServeError::Refused(reason));
-        }
-    };
-    write_message(&output, OPEN_CALL, Encoded::new(&Answer::Opened(opened))?)?;
-    reader.decoder.set_bounds(bounds(&asked.limits));
-    let session = Session {
-        engine: &engine,
-        output: &output,
-        message_bytes: message_bytes(&asked.limits),
-        calls: Mutex::default(),
-        reader: Mutex::new(Reading::Open(reader)),
-        waiting: AtomicUsize::new(0),
-    };
-    thread::scope(|scope| session.work(scope));
-    match session.reader.into_inner() {
-        Ok(Reading::Ended(result)) => result,
-        // A thread ended in the middle of reading, which none does.
-        Ok(Reading::Open(_)) | Err(_) => Err(ServeError::OutOfOrder("was not read to its end")),
-    }
-}
-
-struct Session<'a, E> {
+pub(super) struct Session<'a, E> {
     engine: &'a E,
     output: &'a Output,
     message_bytes: u64,
@@ -157,7 +48,28 @@ struct Task {
     request: Request,
 }
 
-impl<E: Engine> Session<'_, E> {
+impl<'a, E: Engine> Session<'a, E> {
+    pub(super) fn new(engine: &'a E, output: &'a Output, reader: Reader, limits: &Limits) -> Self {
+        Self {
+            engine,
+            output,
+            message_bytes: message_bytes(limits),
+            calls: Mutex::default(),
+            reader: Mutex::new(Reading::Open(reader)),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+
+    /// Answers until the stream ends and every call has.
+    pub(super) fn serve(self) -> Result<(), ServeError> {
+        thread::scope(|scope| self.work(scope));
+        match self.reader.into_inner() {
+            Ok(Reading::Ended(result)) => result,
+            // A thread ended in the middle of reading, which none does.
+            Ok(Reading::Open(_)) | Err(_) => Err(ServeError::OutOfOrder("was not read to its end")),
+        }
+    }
+
     /// Reads and answers, in turn with the other threads, until the stream ends.
     fn work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
         loop {
@@ -314,75 +226,4 @@ fn panicked(operation: Operation) -> Error {
 fn too_large(operation: Operation) -> Error {
     let message = "the answer is larger than the session's limits allow; ask for less of it";
     Error::new(ErrorKind::TooLarge, operation, message)
-}
-
-struct Reader {
-    input: std::os::fd::OwnedFd,
-    decoder: Decoder,
-}
-
-impl Reader {
-    /// The next event; none at the stream's end.
-    fn next(&mut self) -> Result<Option<Event>, ServeError> {
-        loop {
-            if let Some(event) = self.decoder.next()? {
-                return Ok(Some(event));
-            }
-            match rustix::io::read(&self.input, self.decoder.spare()) {
-                // Even in the middle of a frame: the host is gone, however.
-                Ok(0) | Err(Errno::CONNRESET) => return Ok(None),
-                Ok(count) => self.decoder.filled(count),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-        }
-    }
-}
-
-/// Fills the buffer; false when the stream ends first.
-fn read_exact(input: &std::os::fd::OwnedFd, mut buffer: &mut [u8]) -> Result<bool, Errno> {
-    while !buffer.is_empty() {
-        match rustix::io::read(input, &mut *buffer) {
-            Ok(0) => return Ok(false),
-            Ok(count) => buffer = &mut buffer[count..],
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(true)
-}
-
-fn write_message(output: &Output, call: u32, mut message: Encoded) -> Result<(), Errno> {
-    match message.single(call) {
-        Ok(frame) => write_all(output, frame),
-        Err(message) => {
-            for (header, payload) in frames(call, message) {
-                write_both(output, &header.to_bytes(), payload)?;
-            }
-            Ok(())
-        }
-    }
-}
-
-/// Writes within one turn.
-fn write_all(output: &Output, bytes: &[u8]) -> Result<(), Errno> {
-    write_both(output, bytes, &[])
-}
-
-fn write_both(output: &Output, mut first: &[u8], mut second: &[u8]) -> Result<(), Errno> {
-    let Ok(turn) = output.turn(|| Ok::<_, Infallible>(()));
-    let mut turn = turn.ok_or(Errno::PIPE)?;
-    let descriptor = &turn.pen()?.descriptor;
-    while !first.is_empty() || !second.is_empty() {
-        match rustix::io::writev(descriptor, &[IoSlice::new(first), IoSlice::new(second)]) {
-            Ok(count) => {
-                let of_first = count.min(first.len());
-                first = &first[of_first..];
-                second = &second[count - of_first..];
-            }
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(())
 }
