@@ -161,7 +161,7 @@ mod tests {
         let crate::config::Backend::Container(container) = &config.sandbox.backend else {
             panic!("{config:?}");
         };
-        let options = container_options(&config, container, EngineEnvironment::default());
+        let options = container_options(&config, container, OpenOptions::default());
         let (got, right) = (format!("{options:?}"), ContainerOptions::new("i"));
         assert_eq!(got, format!("{right:?}"));
     }
@@ -182,7 +182,7 @@ mod tests {
             ..ContainerConfig::new("i")
         };
         let config = Config::container_at("/w", container.clone());
-        let options = container_options(&config, &container, EngineEnvironment::default());
+        let options = container_options(&config, &container, OpenOptions::default());
         assert_eq!((options.pids_limit, options.writable), (None, false));
     }
 }
