@@ -56,8 +56,8 @@ impl fmt::Display for Standing {
 /// What was got may be an untrusted program's words: show it, and do nothing else with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The guarantee's name: of a container one of [`Guarantee`](super::Guarantee)'s, or `workspace` or
-    /// `binds`.
+    /// The guarantee's name: of a container one of [`Guarantee`](super::Guarantee)'s, or `workspace`, `tmp`
+    /// or `binds`.
     pub guarantee: String,
     /// What was asked for, for people.
     pub asked: String,

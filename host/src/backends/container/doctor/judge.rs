@@ -50,7 +50,7 @@ fn numbers(name: &str) -> Option<(u32, Option<u32>)> {
     }
 }
 
-/// Every guarantee, and what was asked of the workspace and of binds.
+/// Every guarantee, and what was asked of the workspace, of `/tmp` and of binds.
 pub(in super::super) fn rows(
     options: &ContainerOptions,
     expected: &Expected,
@@ -61,7 +61,7 @@ pub(in super::super) fn rows(
         .map(|guarantee| row(options, expected, facts, guarantee))
         .collect();
     let asked = match options.writable {
-        true => "it can be changed",
+        true => "it can be written",
         false => "it can only be read",
     };
     let mut also = |name: &str, asked: String, finding| {
@@ -72,6 +72,7 @@ pub(in super::super) fn rows(
         asked.to_owned(),
         mounts::workspace(facts, options),
     );
+    also("tmp", "it can be written".to_owned(), mounts::tmp(facts));
     if !options.binds.is_empty() {
         let asked = options.binds.iter().map(|bind| match bind.writable {
             true => format!("{} writable", bind.container),

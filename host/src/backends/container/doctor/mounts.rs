@@ -196,18 +196,18 @@ fn size(mount: Mount<'_>) -> Option<u64> {
 
 /// The workspace can be changed when that was asked for, and only then.
 pub(super) fn workspace(facts: &Facts, options: &ContainerOptions) -> Finding {
-    let mounts = Mounts::new(&facts.mounts);
     match (&facts.workspace, options.writable) {
-        (Attempt::Possible, true) => Finding::holds("it can be changed"),
-        (Attempt::Possible, false) => {
-            Finding::broken("it can be changed", "it was to be only read")
+        (Attempt::NotTried, _) => Finding::unknown(),
+        (attempt, true) => can_be_written(attempt),
+        // Nothing in it is anybody's, and it goes with the container.
+        (_, false) if options.workspace.is_none() => {
+            Finding::holds("it can only be read, but by programs, whose scratch it is")
         }
-        (Attempt::Refused(reason), true) => Finding::broken(
-            format!("it cannot be changed: {}", listed([reason.as_str()])),
-            "its owner is another, or it is bound so; see user in [sandbox.container]",
-        ),
-        // Whoever is refused today because of the file's mode may own it tomorrow.
-        (Attempt::Refused(_), false) if options.workspace.is_some() => match mounts {
+        (Attempt::Possible, false) => {
+            Finding::broken("it can be written", "it was to be only read")
+        }
+        // Whoever is refused today because of the folder's mode may own it tomorrow.
+        (Attempt::Refused(_), false) => match Mounts::new(&facts.mounts) {
             Some(mounts) if mounts.is_writable(&options.cwd) => Finding::broken(
                 "it is refused, and the mount allows it",
                 "it was to be only read",
@@ -215,8 +215,21 @@ pub(super) fn workspace(facts: &Facts, options: &ContainerOptions) -> Finding {
             Some(_) => Finding::holds("it can only be read"),
             None => Finding::unknown(),
         },
-        (Attempt::Refused(_), false) => Finding::holds("it can only be read"),
-        (Attempt::NotTried, _) => Finding::unknown(),
+    }
+}
+
+pub(super) fn tmp(facts: &Facts) -> Finding {
+    can_be_written(&facts.tmp)
+}
+
+fn can_be_written(attempt: &Attempt) -> Finding {
+    match attempt {
+        Attempt::Possible => Finding::holds("it can be written"),
+        Attempt::Refused(reason) => Finding::broken(
+            format!("it cannot be written: {}", listed([reason.as_str()])),
+            "it belongs to somebody else than user in [sandbox.container]",
+        ),
+        Attempt::NotTried => Finding::unknown(),
     }
 }
 
