@@ -359,6 +359,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_required_must_be_asked_for() {
+        let mut options = ContainerOptions::new("debian:12");
+        options.require = [Guarantee::MemoryLimit, Guarantee::Seccomp].into();
+        let unmet = unmet(&options, &[]);
+        assert_eq!(unmet.len(), 1);
+        assert_eq!(unmet[0].guarantee, Guarantee::MemoryLimit);
+    }
+
+    #[test]
     fn names_are_distinct_and_each_is_asked_or_not() {
         let names: std::collections::BTreeSet<_> =
             Guarantee::ALL.iter().map(|one| one.as_str()).collect();
