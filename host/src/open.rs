@@ -3,9 +3,11 @@
 //! This is the one place that matches a configured name to a backend.
 
 mod container;
+mod examine;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+pub use self::examine::examine_ambient;
 use crate::{
     backends::{EngineEnvironment, LocalOptions, OpenError, VirtualOptions},
     config::{Backend, Config, ConfigError, LocalConfig, ToolConfig, Wasi},

@@ -3,7 +3,8 @@
 //! Two programs speak it: the host, with a [`Client`], and a resident beside the workspace, with
 //! [`serve`]. The stream is a unix socket or two pipes, whatever carries bytes both ways. Messages are
 //! the contract's own types in postcard's format ([`message`]), cut into frames so that calls share the
-//! stream ([`frame`]).
+//! stream ([`frame`]). Beside the contract there is one question: what the resident sees of what it
+//! runs in ([`facts`]).
 //!
 //! Neither end trusts the other: lengths are bounded before memory is taken, ids are checked, and what
 //! is malformed ends the session with an error that says so. The host's end is the one that matters:
@@ -13,6 +14,7 @@
 //! dead session means (the backends).
 
 mod client;
+pub mod facts;
 pub mod frame;
 pub mod message;
 mod server;

@@ -9,7 +9,10 @@ use std::time::Duration;
 use belljar_contract::{Error, Request, Response, session::Limits};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::frame::{Bounds, HEADER_BYTES, Header, Kind, MAX_PAYLOAD, Malformed};
+use crate::{
+    facts::Facts,
+    frame::{Bounds, HEADER_BYTES, Header, Kind, MAX_PAYLOAD, Malformed},
+};
 
 /// The first bytes of both directions; the last one is the version of what follows.
 pub const PREAMBLE: [u8; 8] = *b"belljar\x01";
@@ -33,6 +36,8 @@ pub enum Ask {
         /// The request.
         request: Request,
     },
+    /// Asks what the resident sees of its own process, and of what it runs in.
+    Probe,
 }
 
 /// How the session is opened.
@@ -65,8 +70,10 @@ pub enum Answer {
     Opened(Opened),
     /// It cannot be opened.
     Refused(String),
-    /// The answer to a request.
+    /// The answer to a request; to a probe too, when there is no room for it.
     Call(Result<Response, Error>),
+    /// The answer to a probe.
+    Probed(Facts),
 }
 
 /// What the resident found.

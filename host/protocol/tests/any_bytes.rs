@@ -15,6 +15,7 @@ use std::{
 use belljar_contract::{Context, Error, ErrorKind, Operation, Request, Response};
 use belljar_protocol::{
     Client, Patience,
+    facts::{Attempt, Facts, Told},
     frame::{Kind, MAX_PAYLOAD},
     message::{Answer, Ask, Open, Opened, PREAMBLE},
     serve,
@@ -113,6 +114,15 @@ fn feed(mut socket: UnixStream, bytes: Vec<u8>) {
     });
 }
 
+fn facts() -> Facts {
+    Facts {
+        pid: 1,
+        status: Told::Text("Seccomp:\t2\n".into()),
+        tmp: Attempt::Refused("full".into()),
+        ..Facts::default()
+    }
+}
+
 fn open() -> Open {
     Open {
         variables: vec![("A".into(), "b".into())],
@@ -132,6 +142,7 @@ proptest! {
             ask(read("a")),
             ask(support::write("a/b", vec![7; 100])),
             Ask::Call { remaining: Some(Duration::from_millis(1)), request: read("b") },
+            Ask::Probe,
         ]
         .iter()
         .map(|ask| postcard::to_stdvec(ask).expect("it is encoded"))
@@ -163,6 +174,7 @@ proptest! {
             answer("a"),
             answer(vec![7; 100]),
             Answer::Call(Err(error)),
+            Answer::Probed(facts()),
         ]
         .iter()
         .map(|answer| postcard::to_stdvec(answer).expect("it is encoded"))
@@ -185,6 +197,7 @@ proptest! {
                     scope.spawn(move || {
                         for _ in 0..2 {
                             let _ = client.call(&Context::new(), read(name));
+                            let _ = client.probe(&Context::new());
                         }
                     });
                 }

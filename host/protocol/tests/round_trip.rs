@@ -18,7 +18,10 @@ use belljar_contract::{
     },
     session::{CommandInfo, Limits},
 };
-use belljar_protocol::message::{Answer, Ask, Open, Opened};
+use belljar_protocol::{
+    facts::{Attempt, Facts, LimitFile, Told},
+    message::{Answer, Ask, Open, Opened},
+};
 use proptest::prelude::*;
 use serde::{Serialize, de::DeserializeOwned};
 use support::path;
@@ -421,6 +424,37 @@ fn every_opening_survives() {
             version,
             writable,
             gaps,
+        }));
+    }
+}
+
+#[test]
+fn every_probe_survives() {
+    survives(&Ask::Probe);
+    survives(&Answer::Probed(Facts::default()));
+    let text = || Told::Text("a\n".into());
+    for (root, tmp) in [
+        (Attempt::NotTried, Attempt::Possible),
+        (Attempt::Possible, Attempt::Refused("no".into())),
+    ] {
+        survives(&Answer::Probed(Facts {
+            pid: u32::MAX,
+            machine: "aarch64".into(),
+            status: text(),
+            mounts: Told::Absent,
+            interfaces: Told::Unknown,
+            routes: text(),
+            ipv6_routes: text(),
+            limits: vec![
+                LimitFile {
+                    path: "/a".into(),
+                    text: "max".into(),
+                };
+                2
+            ],
+            root,
+            workspace: Attempt::NotTried,
+            tmp,
         }));
     }
 }

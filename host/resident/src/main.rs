@@ -9,6 +9,8 @@
 //! container that is the container's end too. Everything else it is told by the host, in the protocol:
 //! nothing is in its arguments or its environment.
 
+mod probe;
+
 use std::{
     ffi::OsString,
     io::{self, Write as _},
@@ -19,6 +21,7 @@ use std::{
 use belljar_contract::{Context, Error, Request, Response};
 use belljar_protocol::{
     ServeError, Stream,
+    facts::Facts,
     message::{Open, Opened},
     serve,
 };
@@ -86,17 +89,25 @@ fn standard_streams() -> io::Result<Stream> {
 }
 
 /// An engine that ends every process when it is dropped.
-struct Resident(Engine);
+struct Resident {
+    engine: Engine,
+    /// The workspace, as the host names it.
+    root: String,
+}
 
 impl belljar_protocol::Engine for Resident {
     fn call(&self, context: &Context, request: Request) -> Result<Response, Error> {
-        self.0.call(context, request)
+        self.engine.call(context, request)
+    }
+
+    fn probe(&self) -> Facts {
+        probe::facts(&self.root)
     }
 }
 
 impl Drop for Resident {
     fn drop(&mut self) {
-        self.0.close();
+        self.engine.close();
     }
 }
 
@@ -115,7 +126,8 @@ fn open(asked: &Open) -> Result<(Resident, Opened), String> {
         gaps: supervisor.gaps().into_iter().map(str::to_owned).collect(),
     };
     let engine = Engine::new(files, Some(supervisor));
-    Ok((Resident(engine), opened))
+    let root = asked.root.clone();
+    Ok((Resident { engine, root }, opened))
 }
 
 fn with_sources(error: &dyn std::error::Error) -> String {

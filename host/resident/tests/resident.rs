@@ -19,6 +19,7 @@ use belljar_contract::{
 };
 use belljar_protocol::{
     Client, OpenError, Stream,
+    facts::{Attempt, Told},
     message::{Open, Opened},
 };
 
@@ -213,6 +214,23 @@ fn a_session_from_opening_to_close() {
         assert!(!lives(&started) && !lives(&running), "{way:?}");
         assert_eq!(session.resident.end().code(), Some(0), "{way:?}");
         assert!(session.folder.path().join("a/b").is_file());
+    }
+}
+
+#[test]
+fn it_tells_what_it_sees() {
+    for way in WAYS {
+        let session = session(way);
+        let facts = session.client.probe(&Context::new()).unwrap();
+        assert!(facts.are_bounded());
+        assert_eq!(facts.pid, session.resident.0.id());
+        assert_eq!(facts.workspace, Attempt::Possible);
+        let told =
+            |told: &Told, what: &str| matches!(told, Told::Text(text) if text.contains(what));
+        assert!(told(&facts.status, "NoNewPrivs:"));
+        assert!(told(&facts.mounts, " / "));
+        assert!(told(&facts.interfaces, "lo:"));
+        assert_eq!(session.folder.path().read_dir().unwrap().count(), 0);
     }
 }
 

@@ -6,6 +6,7 @@ mod container;
 mod executor;
 mod in_process;
 mod local;
+mod report;
 mod resident;
 mod virtual_;
 
@@ -18,6 +19,7 @@ pub use self::{
         Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice, Verdict, prune_ambient,
     },
     local::LocalOptions,
+    report::{ExamineError, Report, Row, Standing},
     virtual_::VirtualOptions,
 };
 

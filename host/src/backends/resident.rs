@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use belljar_contract::{Context, Error, ErrorKind, Operation, Request, Response, Result, blocking};
-use belljar_protocol::Client;
+use belljar_protocol::{Client, facts::Facts};
 
 use super::executor::Executor;
 
@@ -26,6 +26,19 @@ impl Resident {
         blocking::run(&Executor, move || client.call(&context, request))
             .await
             .unwrap_or_else(|| Err(no_thread(operation)))
+    }
+
+    /// What it sees of its own process and of what it runs in; none of it is proven.
+    pub(super) async fn probe(&self, context: &Context) -> Result<Facts> {
+        let (resident, context) = (self.clone(), context.clone());
+        blocking::run(&Executor, move || resident.probe_here(&context))
+            .await
+            .unwrap_or_else(|| Err(no_thread(Operation::Describe)))
+    }
+
+    /// The same on this thread.
+    pub(super) fn probe_here(&self, context: &Context) -> Result<Facts> {
+        self.0.probe(context)
     }
 
     /// Why it answers no more; none while it does.

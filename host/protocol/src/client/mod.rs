@@ -25,6 +25,7 @@ use self::{
     wake::{Wait, Waker},
 };
 use crate::{
+    facts::Facts,
     frame::{Header, Kind, Malformed},
     message::{
         Answer, Ask, Encoded, OPEN_BYTES, OPEN_CALL, Open, Opened, bounds, decode, message_bytes,
@@ -131,7 +132,7 @@ impl Client {
         let opened = match decode(&bytes).map_err(lost)? {
             Answer::Opened(opened) => opened,
             Answer::Refused(reason) => return Err(OpenError::Refused(reason)),
-            Answer::Call(_) => {
+            Answer::Call(_) | Answer::Probed(_) => {
                 let reason = "it answered a call that was not made";
                 return Err(OpenError::Lost(reason.to_owned()));
             }
@@ -154,11 +155,55 @@ impl Client {
     /// session too; `busy` when too many calls wait, or were given up and still run there.
     pub fn call(&self, context: &Context, request: Request) -> Result<Response> {
         let operation = request.operation();
-        context.check().map_err(|stop| stop.during(operation))?;
         let ask = Ask::Call {
             remaining: context.remaining(),
             request,
         };
+        match self.ask(context, operation, ask)? {
+            Answer::Call(answer) => answer.map_err(|error| error.during(operation)),
+            Answer::Opened(_) | Answer::Refused(_) | Answer::Probed(_) => {
+                Err(self.answered_with_something_else(operation))
+            }
+        }
+    }
+
+    /// Asks what the resident sees of its own process and of what it runs in, and waits on this thread.
+    ///
+    /// None of it is proven: it is what whoever answers wants to say. Ask before anything else ran there.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub fn probe(&self, context: &Context) -> Result<Facts> {
+        const OPERATION: Operation = Operation::Describe;
+        match self.ask(context, OPERATION, Ask::Probe)? {
+            Answer::Probed(facts) if facts.are_bounded() => Ok(facts),
+            Answer::Probed(_) => Err(self.broke(
+                Ended::of_protocol("told more of itself than it may"),
+                OPERATION,
+            )),
+            Answer::Call(Err(error)) => Err(error.during(OPERATION)),
+            Answer::Call(Ok(_)) | Answer::Opened(_) | Answer::Refused(_) => {
+                Err(self.answered_with_something_else(OPERATION))
+            }
+        }
+    }
+
+    fn answered_with_something_else(&self, operation: Operation) -> Error {
+        self.broke(
+            Ended::of_protocol("answered a call with something else"),
+            operation,
+        )
+    }
+
+    /// The resident broke the protocol, which ends the session.
+    fn broke(&self, broken: Ended, operation: Operation) -> Error {
+        self.end(broken.clone());
+        broken.during(operation)
+    }
+
+    /// Asks, and gives whatever is answered.
+    fn ask(&self, context: &Context, operation: Operation, ask: Ask) -> Result<Answer> {
+        context.check().map_err(|stop| stop.during(operation))?;
         let too_large = |message: &str| Error::new(ErrorKind::TooLarge, operation, message);
         let encoded = Encoded::new(&ask).map_err(|error| too_large(&error.to_string()))?;
         if encoded.bytes() > self.message_bytes {
@@ -172,15 +217,7 @@ impl Client {
         let answer = self.exchange(context, call, encoded);
         self.leave(call);
         let bytes = answer.map_err(|ended| ended.during(operation))?;
-        let broken = match decode(&bytes) {
-            Ok(Answer::Call(answer)) => return answer.map_err(|error| error.during(operation)),
-            Ok(Answer::Opened(_) | Answer::Refused(_)) => {
-                Ended::of_protocol("answered a call with something else")
-            }
-            Err(malformed) => Ended::from(malformed),
-        };
-        self.end(broken.clone());
-        Err(broken.during(operation))
+        decode(&bytes).map_err(|malformed| self.broke(Ended::from(malformed), operation))
     }
 
     /// Why the session is dead; none while it lives, as far as anyone has seen.

@@ -14,6 +14,7 @@ use rustix::io::Errno;
 
 use self::session::Session;
 use crate::{
+    facts::Facts,
     frame::{Decoder, Event, Malformed, frames},
     message::{
         Answer, Ask, Encoded, OPEN_CALL, Open, Opened, PREAMBLE, bounds, decode, opening_bounds,
@@ -55,6 +56,11 @@ pub trait Engine: Sync {
     /// # Errors
     /// As the contract says of the operation.
     fn call(&self, context: &Context, request: Request) -> Result<Response, Error>;
+
+    /// What it sees of its own process and of what it runs in; nothing, unless it says so.
+    fn probe(&self) -> Facts {
+        Facts::default()
+    }
 }
 
 /// Serves one session until the stream ends.
@@ -90,7 +96,9 @@ pub fn serve<E: Engine>(
                 bytes,
             }) => match decode(&bytes)? {
                 Ask::Open(asked) => break asked,
-                Ask::Call { .. } => return Err(ServeError::OutOfOrder("called before it opened")),
+                Ask::Call { .. } | Ask::Probe => {
+                    return Err(ServeError::OutOfOrder("called before it opened"));
+                }
             },
             Some(_) => return Err(ServeError::OutOfOrder("did not open the session first")),
             None => return Ok(()),

@@ -11,7 +11,7 @@ use std::{
 };
 
 use belljar_contract::{
-    Cancellation, Context, Error, ErrorKind, Operation, Request, Response, session::Limits,
+    Cancellation, Context, Error, ErrorKind, Operation, Request, session::Limits,
 };
 
 use super::{Engine, Reader, ServeError, write_all, write_message};
@@ -45,7 +45,22 @@ enum Reading {
 struct Task {
     call: u32,
     context: Context,
-    request: Request,
+    work: Work,
+}
+
+/// What is to be done.
+enum Work {
+    Call(Request),
+    Probe,
+}
+
+impl Work {
+    fn operation(&self) -> Operation {
+        match self {
+            Self::Call(request) => request.operation(),
+            Self::Probe => Operation::Describe,
+        }
+    }
 }
 
 impl<'a, E: Engine> Session<'a, E> {
@@ -97,8 +112,8 @@ impl<'a, E: Engine> Session<'a, E> {
             if another || self.spawn(scope) {
                 self.answer(task);
             } else {
-                let operation = task.request.operation();
-                self.end(task.call, operation, Err(no_thread(operation)));
+                let operation = task.work.operation();
+                self.end(task.call, operation, failed(no_thread(operation)));
             }
             if self.waiting.load(Ordering::Acquire) >= KEPT {
                 return;
@@ -141,8 +156,11 @@ impl<'a, E: Engine> Session<'a, E> {
 
     /// Enters a call; none when there is no room for it, which it is told.
     fn task(&self, call: u32, bytes: &[u8]) -> Result<Option<Task>, ServeError> {
-        let Ask::Call { remaining, request } = decode(bytes)? else {
-            return Err(ServeError::OutOfOrder("opened the session twice"));
+        let (remaining, work) = match decode(bytes)? {
+            Ask::Call { remaining, request } => (remaining, Work::Call(request)),
+            // A few small files: there is nothing in it to wait for.
+            Ask::Probe => (None, Work::Probe),
+            Ask::Open(_) => return Err(ServeError::OutOfOrder("opened the session twice")),
         };
         let context = match remaining {
             Some(remaining) => Context::new().with_timeout(remaining),
@@ -154,11 +172,8 @@ impl<'a, E: Engine> Session<'a, E> {
             Entry::Occupied(_) => Err(ServeError::OutOfOrder("used the number of a call twice")),
             Entry::Vacant(_) if full => {
                 drop(calls);
-                self.write(
-                    call,
-                    request.operation(),
-                    Err(too_many(request.operation())),
-                );
+                let operation = work.operation();
+                self.write(call, operation, failed(too_many(operation)));
                 Ok(None)
             }
             Entry::Vacant(place) => {
@@ -166,7 +181,7 @@ impl<'a, E: Engine> Session<'a, E> {
                 Ok(Some(Task {
                     call,
                     context,
-                    request,
+                    work,
                 }))
             }
         }
@@ -176,35 +191,39 @@ impl<'a, E: Engine> Session<'a, E> {
         let Task {
             call,
             context,
-            request,
+            work,
         } = task;
-        let operation = request.operation();
+        let operation = work.operation();
         // An engine does not panic; if it does, its call has an end all the same.
-        let answer = catch_unwind(AssertUnwindSafe(|| self.engine.call(&context, request)));
-        self.end(
-            call,
-            operation,
-            answer.unwrap_or_else(|_| Err(panicked(operation))),
-        );
+        let answer = catch_unwind(AssertUnwindSafe(|| match work {
+            Work::Call(request) => Answer::Call(self.engine.call(&context, request)),
+            Work::Probe => Answer::Probed(self.engine.probe()),
+        }));
+        let answer = answer.unwrap_or_else(|_| failed(panicked(operation)));
+        self.end(call, operation, answer);
     }
 
     /// Ends a call.
-    fn end(&self, call: u32, operation: Operation, answer: Result<Response, Error>) {
+    fn end(&self, call: u32, operation: Operation, answer: Answer) {
         lock(&self.calls).remove(&call);
         self.write(call, operation, answer);
     }
 
-    fn write(&self, call: u32, operation: Operation, answer: Result<Response, Error>) {
-        let encoded = Encoded::new(&Answer::Call(answer)).ok();
+    fn write(&self, call: u32, operation: Operation, answer: Answer) {
+        let encoded = Encoded::new(&answer).ok();
         let encoded = match encoded.filter(|encoded| encoded.bytes() <= self.message_bytes) {
             Some(encoded) => Some(encoded),
-            None => Encoded::new(&Answer::Call(Err(too_large(operation)))).ok(),
+            None => Encoded::new(&failed(too_large(operation))).ok(),
         };
         if let Some(encoded) = encoded {
             // When the host is gone, the reader sees it too.
             let _ = write_message(self.output, call, encoded);
         }
     }
+}
+
+fn failed(error: Error) -> Answer {
+    Answer::Call(Err(error))
 }
 
 fn no_thread(operation: Operation) -> Error {

@@ -12,6 +12,7 @@ use belljar_contract::{
     Backend, Context, Error, ErrorKind, Operation, Request, Response, Result, async_trait,
     blocking, session::Description,
 };
+use belljar_protocol::facts::Facts;
 use tokio::sync::{Mutex, OnceCell};
 
 use super::start::{Running, Starter};
@@ -31,9 +32,9 @@ pub(super) struct ContainerBackend {
 }
 
 impl ContainerBackend {
-    pub(super) fn new(starter: Starter, description: Description) -> Self {
+    pub(super) fn new(starter: Arc<Starter>, description: Description) -> Self {
         Self {
-            starter: Arc::new(starter),
+            starter,
             running: OnceCell::new(),
             fate: Mutex::new(None),
             closed: AtomicBool::new(false),
@@ -56,6 +57,12 @@ impl ContainerBackend {
                 }
             })
             .await
+    }
+
+    /// What the resident sees; starts the container where it does not run.
+    pub(super) async fn probe(&self, context: &Context) -> Result<Facts> {
+        let running = self.running(context, Operation::Open).await?;
+        running.resident.probe(context).await
     }
 
     /// Adds to an error of a dead session what became of its container.

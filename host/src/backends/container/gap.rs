@@ -146,10 +146,23 @@ fn volumes(engine: ContainerEngine, image: Option<&ImageInfo>, gaps: &mut Vec<Ga
     gap(gaps, Guarantee::NoImageVolumes, message);
 }
 
-/// The guarantees that are required and missing.
-pub(super) fn unmet<'a>(options: &ContainerOptions, gaps: &'a [Gap]) -> Vec<&'a Gap> {
-    let required = |gap: &&Gap| options.require.contains(&gap.guarantee);
-    gaps.iter().filter(required).collect()
+/// The guarantees that are required and missing, or that the configuration does not even ask for.
+pub(super) fn unmet(options: &ContainerOptions, gaps: &[Gap]) -> Vec<Gap> {
+    let missing = |guarantee: Guarantee| {
+        let known = gaps.iter().find(|gap| gap.guarantee == guarantee);
+        let not_asked = || Gap {
+            guarantee,
+            message: "the configuration requires it and does not ask for it".to_owned(),
+        };
+        let known = known.cloned();
+        known.or_else(|| (!asked(options, guarantee)).then(not_asked))
+    };
+    options
+        .require
+        .iter()
+        .copied()
+        .filter_map(missing)
+        .collect()
 }
 
 fn gap(gaps: &mut Vec<Gap>, guarantee: Guarantee, message: impl Into<String>) {
@@ -379,6 +392,15 @@ mod tests {
         let unmet = unmet(&options, &found);
         assert_eq!(unmet.len(), 1);
         assert_eq!(unmet[0].guarantee, Guarantee::NoNewPrivileges);
+    }
+
+    #[test]
+    fn what_is_required_must_be_asked_for() {
+        let mut options = ContainerOptions::new("debian:12");
+        options.require = [Guarantee::MemoryLimit, Guarantee::Seccomp].into();
+        let unmet = unmet(&options, &[]);
+        assert_eq!(unmet.len(), 1);
+        assert_eq!(unmet[0].guarantee, Guarantee::MemoryLimit);
     }
 
     #[test]

@@ -7,9 +7,11 @@
 //! | `gap` | what was asked for and an engine cannot give |
 //! | `info` | what an engine says of itself |
 //! | `cli` | runs the engine's program (`supervised`, `kept`); `failure` and `classify` say why that failed |
+//! | `doctor` | what a container gives of what was asked, as its resident sees it |
 //! | `labels`, `owner` | what is written on a container, so that it is found again |
 //! | `listing`, `prune` | which containers are ours, and which of them are left over |
 //! | `open` | what is said before a container starts; `start` starts it, `meeting` is where its resident connects |
+//! | `examine` | opens a session only to see what it gives |
 //! | `backend` | the session: started once, explained when it dies, removed when it is closed |
 //!
 //! Nothing here goes through a shell of the host's, and no value of a variable enters an argument vector.
@@ -25,8 +27,10 @@ mod backend;
 mod classify;
 mod cli;
 mod container_path;
+mod doctor;
 mod engine;
 mod environment;
+mod examine;
 mod failure;
 mod gap;
 mod info;

@@ -13,6 +13,7 @@ use super::{
     arguments::{self, Surroundings},
     backend::ContainerBackend,
     cli::{Call, Cli},
+    doctor::Expected,
     gap,
     info::{EngineInfo, ImageInfo},
     options::NO_NETWORK,
@@ -32,6 +33,11 @@ impl ContainerOptions {
     /// [`OpenError`] when the options are wrong, the workspace is not there, the engine does not answer, or
     /// what is required cannot be had.
     pub fn open_ambient(self) -> Result<Arc<dyn Backend>, OpenError> {
+        Ok(Arc::new(self.prepare_ambient()?.0))
+    }
+
+    /// The session, with what is needed to judge what its resident sees.
+    pub(super) fn prepare_ambient(self) -> Result<(ContainerBackend, Arc<Starter>), OpenError> {
         let mut options = self.validated()?;
         options.workspace = options.workspace.map(workspace_ambient).transpose()?;
         let resident = resident_ambient(&options)?;
@@ -45,19 +51,19 @@ impl ContainerOptions {
         let gaps = gap::gaps(&options, &surroundings.info, image.as_ref());
         let unmet = gap::unmet(&options, &gaps);
         if !unmet.is_empty() {
-            return Err(OpenError::RequirementsUnmet {
-                gaps: unmet.into_iter().cloned().collect(),
-            });
+            return Err(OpenError::RequirementsUnmet { gaps: unmet });
         }
         let hardening = arguments::hardening(&options, &surroundings)?;
         let description = describe(&options, &gaps);
-        let starter = Starter {
+        let starter = Arc::new(Starter {
             cli,
+            expected: Expected::new(&options, &surroundings, gaps),
             options,
             hardening,
             resident,
-        };
-        Ok(Arc::new(ContainerBackend::new(starter, description)))
+        });
+        let backend = ContainerBackend::new(Arc::clone(&starter), description);
+        Ok((backend, starter))
     }
 }
 

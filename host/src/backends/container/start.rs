@@ -14,15 +14,16 @@ use belljar_contract::{Context, Error, ErrorKind, Operation, Result, Stop};
 use belljar_protocol::{Client, OpenError, Stream, message::Open};
 
 use super::{
-    CliError, CliFailure, ContainerOptions,
+    CliError, CliFailure, ContainerOptions, Gap,
     arguments::{self, Keeper, Start, Transport},
     cli::{CALL_TIMEOUT, Call, Cli},
+    doctor::{self, Expected},
     labels::{self, Labels},
     listing::ContainerState,
     meeting::Meeting,
     owner::Owner,
 };
-use crate::backends::resident::Resident;
+use crate::backends::{self, resident::Resident};
 
 /// How long after its start a container's resident may take to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -38,6 +39,7 @@ pub(super) struct Starter {
     pub(super) hardening: Vec<String>,
     /// The program that serves the contract, a path of the host.
     pub(super) resident: PathBuf,
+    pub(super) expected: Expected,
 }
 
 /// A container that runs, with its resident.
@@ -78,9 +80,12 @@ impl Starter {
         let run = arguments::run(&self.options, &run).map_err(io::Error::other)?;
         let met = self.meet(&context, meeting, &run);
         let opened = met.and_then(|stream| self.open(&context, stream));
+        let opened = opened.map(Resident::new);
+        // Before any call is let through, so that nothing ran in there but the resident.
+        let opened = opened.and_then(|resident| self.prove(&context, &container, resident));
         match opened {
-            Ok(client) => Ok(Running {
-                resident: Resident::new(client),
+            Ok(resident) => Ok(Running {
+                resident,
                 container,
             }),
             Err(failed) => {
@@ -140,6 +145,29 @@ impl Starter {
         Ok(client)
     }
 
+    /// Lets a container pass that gives what is required, as its resident sees it; else removes it.
+    fn prove(
+        &self,
+        context: &Context,
+        container: &str,
+        resident: Resident,
+    ) -> Result<Resident, Failed> {
+        if self.options.require.is_empty() {
+            return Ok(resident);
+        }
+        let unmet = match resident.probe_here(context) {
+            Ok(facts) => doctor::unmet(&self.options, &self.expected, &facts),
+            Err(error) => return Err(Failed::Probe(error)),
+        };
+        if unmet.is_empty() {
+            return Ok(resident);
+        }
+        // While the resident still holds it: a container that is on its way out by itself may be there a
+        // little longer than the engine's answer.
+        let _ = self.remove(container, REMOVE_TIMEOUT);
+        Err(Failed::Unmet(unmet))
+    }
+
     /// Removes a container; one that is gone is removed.
     pub(super) fn remove(&self, container: &str, timeout: Duration) -> Result<(), CliError> {
         let call = Call {
@@ -188,6 +216,10 @@ pub(super) enum Failed {
     Resident(#[from] OpenError),
     #[error("the call was ended")]
     Stopped(Stop),
+    #[error("the resident in the container does not tell what it sees: {}", .0.message)]
+    Probe(Error),
+    #[error("the container was removed: it lacks what the configuration requires")]
+    Unmet(Vec<Gap>),
     #[error("the host has no room for a session: {0}")]
     Host(Arc<io::Error>),
 }
@@ -218,7 +250,13 @@ impl Failed {
                     | CliFailure::PullFailed
                     | CliFailure::ImageNameInvalid
             ),
-            Self::Silent | Self::Resident(_) | Self::Stopped(_) | Self::Host(_) => true,
+            Self::Silent
+            | Self::Resident(_)
+            | Self::Stopped(_)
+            | Self::Probe(_)
+            | Self::Host(_) => true,
+            // It was removed; what could not be, `prune` finds.
+            Self::Unmet(_) => false,
         }
     }
 
@@ -229,6 +267,13 @@ impl Failed {
             Self::Stopped(stop) => return stop.during(operation),
             Self::Resident(OpenError::TimedOut) => return Stop::TimedOut.during(operation),
             Self::Resident(OpenError::Cancelled) => return Stop::Cancelled.during(operation),
+            Self::Probe(error) => return error.during(operation),
+            Self::Unmet(gaps) => {
+                let unmet = backends::OpenError::RequirementsUnmet { gaps };
+                let message = format!("the container was removed; {unmet}");
+                return Error::new(ErrorKind::BackendUnavailable, operation, message)
+                    .because(unmet);
+            }
             Self::Silent | Self::Resident(_) => ErrorKind::BackendUnavailable,
             Self::Host(_) => ErrorKind::BackendFailed,
         };

@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        completions, config, conformance, exec, exit_codes, fs, init, inspect, prune, run, session,
-        tools,
+        completions, config, conformance, doctor, exec, exit_codes, fs, init, inspect, prune, run,
+        session, tools,
     },
     exit_code::{Exit, TABLE},
     failure::Failure,
@@ -40,6 +40,7 @@ pub(crate) enum Command {
     Fs(fs::Arguments),
     Session(session::Arguments),
     Conformance(conformance::Arguments),
+    Doctor(doctor::Arguments),
     Prune(prune::Arguments),
     Init(init::Arguments),
     Config(config::Arguments),
@@ -73,6 +74,7 @@ impl Command {
             Self::Fs(arguments) => arguments.run(output, interrupt).await,
             Self::Session(arguments) => arguments.run(interrupt).await,
             Self::Conformance(arguments) => arguments.run(output, interrupt).await,
+            Self::Doctor(arguments) => arguments.run(output, interrupt).await,
             Self::Prune(arguments) => arguments.run(output, interrupt).await,
             Self::Init(arguments) => arguments.run(output),
             Self::Config(arguments) => arguments.run(output, interrupt).await,

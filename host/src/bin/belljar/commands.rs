@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod conformance;
+pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod exit_codes;
 pub(crate) mod fs;

@@ -89,17 +89,21 @@ pub(crate) async fn with_sandbox<T>(
 
 /// Opens the sandbox.
 pub(crate) fn open(config: &Config) -> Result<Sandbox, Failure> {
-    // This process starts no children but through the sandbox.
-    let options = OpenOptions {
-        owns_all_children: true,
-        engine_environment: ambient::engine_environment(),
-        residents: ambient::resident_folders(),
-    };
-    let opened = Sandbox::open_ambient(config, options).map_err(Failure::from);
+    let opened = Sandbox::open_ambient(config, open_options()).map_err(Failure::from);
     match &config.file {
         Some(file) => opened.map_err(|failure| {
             failure.hint(format!("the sandbox is configured in {}", file.display()))
         }),
         None => opened,
+    }
+}
+
+/// What this command says of itself.
+pub(crate) fn open_options() -> OpenOptions {
+    OpenOptions {
+        // It starts no children but through the sandbox.
+        owns_all_children: true,
+        engine_environment: ambient::engine_environment(),
+        residents: ambient::resident_folders(),
     }
 }
