@@ -4,11 +4,16 @@
 
 mod in_process;
 mod local;
+mod posix;
 mod virtual_;
 
 use std::path::PathBuf;
 
-pub use self::{local::LocalOptions, virtual_::VirtualOptions};
+pub use self::{
+    local::LocalOptions,
+    posix::{Exec, ExecCall, ExecError, PosixBackend, PosixOptions},
+    virtual_::VirtualOptions,
+};
 
 /// Why a sandbox is not opened.
 #[derive(Debug, thiserror::Error)]

@@ -36,11 +36,15 @@ use belljar_contract::{
     session::Limits,
 };
 
+pub use self::{
+    environment::{DEFAULT_PATH, environment},
+    head_and_tail::HeadAndTail,
+    marker::{VARIABLE as MARKER_VARIABLE, marker},
+};
 use self::{
     environment::Variables,
     exchange::{Exchange, Sink},
     failure::Failure,
-    head_and_tail::HeadAndTail,
     last::Last,
     launch::{EmptyInput, launch},
     platform::{Frozen, Left, Platform},

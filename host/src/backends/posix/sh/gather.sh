@@ -21,7 +21,8 @@ for file do
         printf u
     else
         printf f
-        head -c "$most" "./$file" || printf '%su' "$word"
+        # What fails in the middle is told after it.
+        head -c "$most" "./$file" || printf '%sx' "$word"
     fi
 done 2>/dev/null
 printf '%s.' "$word"
