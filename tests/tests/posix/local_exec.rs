@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use crate::orphans;
 use belljar::{
     Context, async_trait,
     backends::{Exec, ExecCall, ExecError},
@@ -17,8 +18,9 @@ use belljar_contract::processes::{Execution, Outcome};
 use belljar_workspace::processes::HeadAndTail;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How long what has the outputs may hold them after the program's end.
-const DRAIN: Duration = Duration::from_millis(100);
+/// How long what has the outputs may hold them after the program's end: on a busy machine our own threads may take as
+/// long to read what is there.
+const DRAIN: Duration = Duration::from_millis(500);
 /// What a script has to clean up after SIGTERM.
 const GRACE: Duration = Duration::from_millis(60);
 
@@ -90,7 +92,8 @@ fn run(
         .map(|place| format!("{place}/{}", call.argv[0]))
         .find(|file| std::path::Path::new(file).exists())
         .ok_or_else(|| failed("no such program"))?;
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .arg0(&call.argv[0])
         .args(&call.argv[1..])
         .env_clear()
@@ -99,17 +102,22 @@ fn run(
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
+        .stderr(Stdio::piped());
+    let mut child = orphans::spawn(&mut command).map_err(failed)?;
     let group = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
     let input = child.stdin.take().map(|mut stdin| {
         let bytes = call.stdin;
         // A program that does not read its input is no error.
         thread::spawn(move || drop(stdin.write_all(&bytes)))
     });
-    let stdout = child.stdout.take().map(|out| (false, Box::new(out) as Box<dyn Read + Send>));
-    let stderr = child.stderr.take().map(|err| (true, Box::new(err) as Box<dyn Read + Send>));
+    let stdout = child
+        .stdout
+        .take()
+        .map(|out| (false, Box::new(out) as Box<dyn Read + Send>));
+    let stderr = child
+        .stderr
+        .take()
+        .map(|err| (true, Box::new(err) as Box<dyn Read + Send>));
     for (is_stderr, mut stream) in stdout.into_iter().chain(stderr) {
         let events = events.clone();
         thread::spawn(move || {
@@ -124,7 +132,9 @@ fn run(
         });
     }
     thread::spawn(move || {
+        let id = child.id();
         if let Ok(status) = child.wait() {
+            orphans::forget(id);
             let _ = events.send(Event::Exited(status));
         }
     });
@@ -174,9 +184,7 @@ fn run(
         (code, _) => Outcome::Exited(code.unwrap_or(255)),
     };
     Ok(Execution {
-        outcome: stopped
-            .or(status.map(ended))
-            .unwrap_or(Outcome::TimedOut),
+        outcome: stopped.or(status.map(ended)).unwrap_or(Outcome::TimedOut),
         stdout,
         stderr,
         duration: context.now().saturating_sub(began),
@@ -189,4 +197,3 @@ fn signal_group(group: Option<Pid>, signal: Signal) {
         let _ = kill_process_group(group, signal);
     }
 }
-

@@ -14,6 +14,8 @@ use super::{PosixBackend, fault::Fault, shell};
 /// How long one command has to say its version, and all together.
 const EACH: Duration = Duration::from_secs(2);
 const ALL: Duration = Duration::from_secs(5);
+/// What one has to clean up when the caller wants no answer any more.
+const GRACE: Duration = Duration::from_millis(50);
 /// What is shown of an answer's first line, in characters.
 const SHOWN: usize = 200;
 
@@ -70,7 +72,7 @@ impl PosixBackend {
             let argv = vec![path.clone(), "--version".into()];
             let launch = Self::plain_launch(argv, EACH, 4096);
             info.version = self
-                .execute(&asking, launch, 3)
+                .execute(&asking, launch, GRACE)
                 .await
                 .ok()
                 .and_then(|execution| first_line(&execution));

@@ -92,7 +92,9 @@ pub(super) enum Fault {
     NotUtf8,
     #[error("{0} processes run already, which is the session's limit")]
     TooManyProcesses(u32),
-    #[error("{0}: a shell takes no variable of this name; only letters, digits and _ are possible here")]
+    #[error(
+        "{0}: a shell takes no variable of this name; only letters, digits and _ are possible here"
+    )]
     VariableName(String),
     #[error("this place runs no processes that outlive a call")]
     NoStart,

@@ -47,11 +47,7 @@ impl Told {
 }
 
 impl PosixBackend {
-    pub(super) async fn read(
-        &self,
-        context: &Context,
-        path: &GuestPath,
-    ) -> Result<Content, Fault> {
+    pub(super) async fn read(&self, context: &Context, path: &GuestPath) -> Result<Content, Fault> {
         let limit = self.file_bytes();
         let told = self.told(context, path, &flags(path, &[]), None).await?;
         if told.size > limit || told.bytes.len() as u64 > limit {
@@ -258,7 +254,10 @@ impl PosixBackend {
         path: &GuestPath,
     ) -> Result<(), Fault> {
         let flags = flags(path, &[("make", true), ("make_last", true)]);
-        match self.look(context, shell::MAKE_DIRECTORY, path, &flags).await {
+        match self
+            .look(context, shell::MAKE_DIRECTORY, path, &flags)
+            .await
+        {
             Ok(_) => Ok(()),
             // The link itself is something that has the path.
             Err(fault) if fault.is(Word::DanglingLast) => Err(Fault::told(Word::Exists)),

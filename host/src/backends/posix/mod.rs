@@ -229,7 +229,11 @@ impl Found {
             );
             return Err(fail(ErrorKind::Unsupported, message));
         }
-        let has = |what: &str| facts.lines().any(|line| line.strip_prefix("has ") == Some(what));
+        let has = |what: &str| {
+            facts
+                .lines()
+                .any(|line| line.strip_prefix("has ") == Some(what))
+        };
         Ok(Self {
             root: root.to_owned(),
             has_proc: has("proc"),
@@ -348,9 +352,7 @@ impl PosixBackend {
                 destination,
             } => {
                 let version = self.copy(context, &source, &target, &destination).await;
-                version
-                    .map(Response::Version)
-                    .map_err(of(&source, &target))
+                version.map(Response::Version).map_err(of(&source, &target))
             }
             Request::Run(launch) => {
                 let directory = launch.directory.clone();

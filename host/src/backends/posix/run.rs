@@ -19,9 +19,6 @@ use super::{
 const SAID: u64 = 2048;
 /// How much later than its limit a program is given up whose place does not end it.
 const GIVE_UP: Duration = Duration::from_secs(5);
-/// How often what is to be ended is looked for between SIGTERM and SIGKILL, each time 10 ms after the last, and some
-/// more for looking.
-const LOOKS: u128 = KILL_GRACE.as_millis() / 25;
 /// How long a program that is being ended may take.
 const ENDING: Duration = Duration::from_millis(1500);
 
@@ -52,15 +49,15 @@ impl PosixBackend {
                 return Err(Fault::TooManyProcesses(most));
             }
         };
-        self.execute(context, launch, LOOKS).await
+        self.execute(context, launch, KILL_GRACE).await
     }
 
-    /// Runs a program; after a cancellation it has `looks` before it is killed.
+    /// Runs a program; after a cancellation it has `grace` before it is killed.
     pub(super) async fn execute(
         &self,
         context: &Context,
         launch: Launch,
-        looks: u128,
+        grace: Duration,
     ) -> Result<Execution, Fault> {
         context.check()?;
         let (word, marker) = (nonce(), marker());
@@ -109,7 +106,9 @@ impl PosixBackend {
         };
         let began = context.now();
         let own = Context::new().with_timeout(limit.saturating_add(GIVE_UP));
-        let (execution, was_cancelled) = self.until_ended(context, &own, call, &marker, looks).await?;
+        let (execution, was_cancelled) = self
+            .until_ended(context, &own, call, &marker, grace)
+            .await?;
         let told = Told::parse(&execution, &word)?;
         let outcome = match (told.outcome, execution.outcome) {
             _ if was_cancelled => Outcome::Cancelled,
@@ -138,7 +137,7 @@ impl PosixBackend {
         own: &Context,
         call: ExecCall,
         marker: &str,
-        looks: u128,
+        grace: Duration,
     ) -> Result<(Execution, bool), ExecError> {
         let mut running = pin!(self.shell.exec.exec(own, call));
         tokio::select! {
@@ -149,7 +148,7 @@ impl PosixBackend {
         // From here on the same program goes on, and others look for it until it has gone.
         let by = own.now() + ENDING;
         while own.now() < by {
-            let stop = self.stop(marker, looks);
+            let stop = self.stop(marker, grace);
             tokio::select! {
                 execution = &mut running => return Ok((execution?, true)),
                 () = stop => {}
@@ -159,10 +158,10 @@ impl PosixBackend {
         Ok((running.await?, true))
     }
 
-    async fn stop(&self, marker: &str, looks: u128) {
+    async fn stop(&self, marker: &str, grace: Duration) {
         let context = Context::new().with_timeout(ENDING);
-        let looks = looks.to_string();
-        let arguments = [marker, looks.as_str()];
+        let grace = (grace.as_millis() / 10).to_string();
+        let arguments = [marker, grace.as_str()];
         let asked = self
             .shell
             .ask(&context, shell::STOP, "", "", &arguments, Vec::new(), 1024);
@@ -335,14 +334,8 @@ mod tests {
             trim(output(b"abcdef", b"", 0), 6),
             output(b"abcdef", b"", 0)
         );
-        assert_eq!(
-            trim(output(b"abcdef", b"", 0), 4),
-            output(b"ab", b"ef", 2)
-        );
-        assert_eq!(
-            trim(output(b"abc", b"xyz", 10), 2),
-            output(b"a", b"z", 14)
-        );
+        assert_eq!(trim(output(b"abcdef", b"", 0), 4), output(b"ab", b"ef", 2));
+        assert_eq!(trim(output(b"abc", b"xyz", 10), 2), output(b"a", b"z", 14));
         assert_eq!(trim(output(b"ab", b"", 0), 0), output(b"", b"", 2));
     }
 

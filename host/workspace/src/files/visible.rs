@@ -53,7 +53,8 @@ impl Visible {
         }
         let text = String::from_utf8_lossy(path);
         let counts = |glob: &Glob| {
-            glob.is_match(&text, true) || (kind == EntryKind::Directory && glob.may_match_below(&text))
+            glob.is_match(&text, true)
+                || (kind == EntryKind::Directory && glob.may_match_below(&text))
         };
         self.0.iter().all(|list| list.iter().any(counts))
     }

@@ -36,11 +36,6 @@ use belljar_contract::{
     session::Limits,
 };
 
-pub use self::{
-    environment::{DEFAULT_PATH, environment},
-    head_and_tail::HeadAndTail,
-    marker::{VARIABLE as MARKER_VARIABLE, marker},
-};
 use self::{
     environment::Variables,
     exchange::{Exchange, Sink},
@@ -53,6 +48,11 @@ use self::{
     supervise::{Bounds, supervise},
     table::Table,
     wake::Ask,
+};
+pub use self::{
+    environment::{DEFAULT_PATH, environment},
+    head_and_tail::HeadAndTail,
+    marker::{VARIABLE as MARKER_VARIABLE, marker},
 };
 use crate::files::Workspace;
 

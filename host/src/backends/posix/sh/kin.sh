@@ -45,25 +45,44 @@ TABLE
     kin=${kin# }
 }
 
-# Ends all of it. $3 says how many times to look, between SIGTERM and SIGKILL, whether it has gone.
+# Sets `now` to hundredths of a second since the system began.
+look_at_clock() {
+    read -r now line </proc/uptime
+    now=${now%.*}${now#*.}
+}
+
+# Whether any of what was found runs still.
+any_lives() {
+    for seen in $kin; do
+        { read -r line <"/proc/$seen/stat"; } 2>/dev/null || continue
+        case ${line##*) } in
+        Z* | X*) ;;
+        *) return 0 ;;
+        esac
+    done
+    return 1
+}
+
+# Ends all of it. $3 is the time between SIGTERM and SIGKILL, in hundredths of a second.
 end_kin() {
     find_kin "$1" "$2"
     [ -n "$kin" ] || return 0
     ended=1
     if [ "$3" -gt 0 ]; then
         kill -TERM $kin 2>/dev/null
-        looks=0
-        while [ "$looks" -lt "$3" ]; do
+        look_at_clock
+        until=$((now + $3))
+        while [ "$now" -lt "$until" ] && any_lives; do
             sleep 0.01 2>/dev/null || sleep 1
-            find_kin "$1" "$2"
-            [ -n "$kin" ] || return 0
-            looks=$((looks + 1))
+            look_at_clock
         done
+        # What was started since then has the marker, too.
+        find_kin "$1" "$2"
     fi
-    looks=0
-    while [ -n "$kin" ] && [ "$looks" -lt 100 ]; do
+    rounds=0
+    while [ -n "$kin" ] && [ "$rounds" -lt 100 ]; do
         kill -KILL $kin 2>/dev/null
         find_kin "$1" "$2"
-        looks=$((looks + 1))
+        rounds=$((rounds + 1))
     done
 }

@@ -24,13 +24,13 @@ become() {
 
 (
     trap 'kill "$sleeper"; exit 0' TERM
-    sleep "$limit" <&- >/dev/null 3>&- 4>&- &
+    sleep "$limit" &
     sleeper=$!
     wait "$sleeper"
     trap 'exit 9' TERM
-    end_kin "$marker" none 3
+    end_kin "$marker" none 5
     exit 9
-) <&- >/dev/null 3>&- &
+) <&- >/dev/null 3>&- 4>&- &
 watch=$!
 
 case $how in
