@@ -50,6 +50,10 @@ pub(crate) fn reap() {
 }
 
 /// Our children that have ended.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "/proc is the system's, and no workspace"
+)]
 fn zombies() -> Vec<Pid> {
     let us = format!(" Z {} ", getpid().as_raw_nonzero());
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -14,7 +14,7 @@ use super::{
     PosixBackend,
     fault::{Fault, Word},
     files::Told,
-    shell::{self, Answer, flags, nonce},
+    shell::{self, Answer, Question, flags, nonce},
 };
 
 /// How often a file that processes change all the time is looked at again.
@@ -128,12 +128,14 @@ impl PosixBackend {
                 .shell
                 .ask(
                     context,
-                    shell::WRITE,
-                    path.as_str(),
-                    &flags,
-                    &arguments,
-                    content,
-                    limit,
+                    Question {
+                        script: shell::WRITE,
+                        path: path.as_str(),
+                        flags: &flags,
+                        arguments: &arguments,
+                        stdin: content,
+                        limit,
+                    },
                 )
                 .await;
             match answer {
@@ -208,12 +210,14 @@ impl PosixBackend {
                 .shell
                 .ask(
                     context,
-                    change.script,
-                    change.path.as_str(),
-                    &change.flags,
-                    &arguments,
-                    stdin,
-                    limit,
+                    Question {
+                        script: change.script,
+                        path: change.path.as_str(),
+                        flags: &change.flags,
+                        arguments: &arguments,
+                        stdin,
+                        limit,
+                    },
                 )
                 .await;
             match (answer, change.expected) {

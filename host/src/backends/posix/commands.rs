@@ -9,7 +9,11 @@ use belljar_contract::{
 };
 use belljar_workspace::processes::DEFAULT_PATH;
 
-use super::{PosixBackend, fault::Fault, shell};
+use super::{
+    PosixBackend,
+    fault::Fault,
+    shell::{self, Question},
+};
 
 /// How long one command has to say its version, and all together.
 const EACH: Duration = Duration::from_secs(2);
@@ -36,12 +40,14 @@ impl PosixBackend {
             .shell
             .ask(
                 context,
-                shell::FIND,
-                "",
-                "",
-                &arguments,
-                Vec::new(),
-                64 << 10,
+                Question {
+                    script: shell::FIND,
+                    path: "",
+                    flags: "",
+                    arguments: &arguments,
+                    stdin: Vec::new(),
+                    limit: 64 << 10,
+                },
             )
             .await?;
         let lines = String::from_utf8_lossy(&answer.body).into_owned();

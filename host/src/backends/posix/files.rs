@@ -9,7 +9,7 @@ use belljar_workspace::files::version_of;
 use super::{
     PosixBackend,
     fault::{Fault, Word},
-    shell::{self, Answer, flags},
+    shell::{self, Answer, Question, flags},
     tree,
 };
 
@@ -120,12 +120,14 @@ impl PosixBackend {
             .shell
             .ask(
                 context,
-                shell::READ,
-                path.as_str(),
-                flags,
-                &arguments,
-                Vec::new(),
-                limit,
+                Question {
+                    script: shell::READ,
+                    path: path.as_str(),
+                    flags,
+                    arguments: &arguments,
+                    stdin: Vec::new(),
+                    limit,
+                },
             )
             .await?;
         Told::parse(answer)
@@ -143,12 +145,14 @@ impl PosixBackend {
             .shell
             .ask(
                 context,
-                shell::READ,
-                path.as_str(),
-                &flags(path, &[]),
-                &[&most, "", ""],
-                Vec::new(),
-                limit,
+                Question {
+                    script: shell::READ,
+                    path: path.as_str(),
+                    flags: &flags(path, &[]),
+                    arguments: &[&most, "", ""],
+                    stdin: Vec::new(),
+                    limit,
+                },
             )
             .await?;
         let told = Told::parse(answer)?;
@@ -287,7 +291,17 @@ impl PosixBackend {
         flags: &str,
     ) -> Result<Answer, Fault> {
         self.shell
-            .ask(context, script, path.as_str(), flags, &[], Vec::new(), 8192)
+            .ask(
+                context,
+                Question {
+                    script,
+                    path: path.as_str(),
+                    flags,
+                    arguments: &[],
+                    stdin: Vec::new(),
+                    limit: 8192,
+                },
+            )
             .await
     }
 }

@@ -12,7 +12,7 @@ use super::{
     PosixBackend,
     exec::{ExecCall, ExecError},
     fault::{Fault, Word},
-    shell::{self, flags, nonce, whole, words},
+    shell::{self, Question, flags, nonce, whole, words},
 };
 
 /// What is kept of each output beyond what was asked for: room for what the scripts say.
@@ -162,9 +162,17 @@ impl PosixBackend {
         let context = Context::new().with_timeout(ENDING);
         let grace = (grace.as_millis() / 10).to_string();
         let arguments = [marker, grace.as_str()];
-        let asked = self
-            .shell
-            .ask(&context, shell::STOP, "", "", &arguments, Vec::new(), 1024);
+        let asked = self.shell.ask(
+            &context,
+            Question {
+                script: shell::STOP,
+                path: "",
+                flags: "",
+                arguments: &arguments,
+                stdin: Vec::new(),
+                limit: 1024,
+            },
+        );
         // What could not be ended this way is given up by who waits for it.
         let _ = asked.await;
     }

@@ -55,6 +55,20 @@ pub(super) struct Shell {
     pub(super) base: String,
 }
 
+/// What a script is asked.
+pub(super) struct Question<'a> {
+    pub(super) script: &'a str,
+    /// Below the root.
+    pub(super) path: &'a str,
+    /// How it is meant.
+    pub(super) flags: &'a str,
+    /// The script's own.
+    pub(super) arguments: &'a [&'a str],
+    pub(super) stdin: Vec<u8>,
+    /// The most bytes of the answer's body.
+    pub(super) limit: u64,
+}
+
 /// What a script answers.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
@@ -67,17 +81,20 @@ pub(super) struct Answer {
 }
 
 impl Shell {
-    /// Asks a script about a path. `limit` bounds the answer's body.
+    /// Asks a script about a path.
     pub(super) async fn ask(
         &self,
         context: &Context,
-        script: &str,
-        path: &str,
-        flags: &str,
-        arguments: &[&str],
-        stdin: Vec<u8>,
-        limit: u64,
+        question: Question<'_>,
     ) -> Result<Answer, Fault> {
+        let Question {
+            script,
+            path,
+            flags,
+            arguments,
+            stdin,
+            limit,
+        } = question;
         let mut argv = words(&["sh", "-c", script, "sh", &self.base, path, flags]);
         argv.extend(arguments.iter().map(ToString::to_string));
         let execution = self.run(context, argv, stdin, limit).await?;

@@ -16,7 +16,7 @@ use super::{
     PosixBackend,
     fault::Fault,
     files::number,
-    shell::{self, flags, nonce},
+    shell::{self, Question, flags, nonce},
 };
 
 /// The most bytes of a listing: a million paths of the usual length.
@@ -83,12 +83,14 @@ impl PosixBackend {
             .shell
             .ask(
                 context,
-                shell::LIST,
-                path.as_str(),
-                &flags(path, &[]),
-                &how,
-                Vec::new(),
-                LISTING_BYTES,
+                Question {
+                    script: shell::LIST,
+                    path: path.as_str(),
+                    flags: &flags(path, &[]),
+                    arguments: &how,
+                    stdin: Vec::new(),
+                    limit: LISTING_BYTES,
+                },
             )
             .await
             .map_err(|fault| match fault {
@@ -149,12 +151,14 @@ impl PosixBackend {
             .shell
             .ask(
                 context,
-                shell::GATHER,
-                "",
-                "no_links",
-                &arguments,
-                Vec::new(),
-                limit,
+                Question {
+                    script: shell::GATHER,
+                    path: "",
+                    flags: "no_links",
+                    arguments: &arguments,
+                    stdin: Vec::new(),
+                    limit,
+                },
             )
             .await?;
         contents(&answer.body, word.as_bytes(), files.len())
