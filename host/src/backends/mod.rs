@@ -6,6 +6,7 @@ mod container;
 mod executor;
 mod in_process;
 mod local;
+mod posix;
 mod report;
 mod resident;
 mod virtual_;
@@ -19,6 +20,7 @@ pub use self::{
         Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice, Verdict, prune_ambient,
     },
     local::LocalOptions,
+    posix::{Exec, ExecCall, ExecError, PosixBackend, PosixOptions},
     report::{ExamineError, Report, Row, Standing},
     virtual_::VirtualOptions,
 };

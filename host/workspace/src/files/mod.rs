@@ -5,8 +5,8 @@
 //! one step with its use, and what is then done is done to a handle and a name. `wit/semantics.md` says
 //! what each function computes; each has a file here.
 //!
-//! Public for others who implement the contract on other stores: [`Glob`], [`substitute`],
-//! [`version_of`].
+//! Public for others who implement the contract on other stores: [`Glob`], [`ContentSearch`], [`IgnoreRules`],
+//! [`Visible`], [`substitute`], [`version_of`].
 
 mod append;
 mod change;
@@ -50,6 +50,8 @@ pub use self::{
     search::{ContentSearch, Entered, Passage},
     substitution::{SubstituteError, substitute},
     version::version_of,
+    visible::Visible,
+    walk::IgnoreRules,
 };
 
 /// A directory tree that nothing leaves.

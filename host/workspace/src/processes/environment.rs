@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use super::marker;
 
 /// Where programs are looked for when a call does not say.
-const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+pub const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// What an operator adds to every process's environment.
 #[derive(Clone, Default)]
@@ -28,7 +28,16 @@ impl fmt::Debug for Variables {
 /// The variables of a process that works in `directory`, a path below `root`.
 ///
 /// A call may replace every default but the marker, without which its process could not be ended.
-pub(super) fn environment(
+///
+/// ```
+/// use belljar_workspace::processes::environment;
+///
+/// let variables = environment("/workspace", "src", vec![("TERM".into(), "xterm".into())], "a-marker");
+/// assert_eq!(variables["PWD"], "/workspace/src");
+/// assert_eq!(variables["TERM"], "xterm");
+/// ```
+#[must_use]
+pub fn environment(
     root: &str,
     directory: &str,
     added: Vec<(String, String)>,

@@ -7,8 +7,18 @@ use belljar_contract::processes::Output;
 /// Keeps the first half of its limit and the last half of what is pushed, and counts the rest.
 ///
 /// It grows with what is pushed, never over the limit.
+///
+/// ```
+/// use belljar_workspace::processes::HeadAndTail;
+///
+/// let mut kept = HeadAndTail::new(4);
+/// kept.push(b"abc");
+/// kept.push(b"defg");
+/// let output = kept.into_output();
+/// assert_eq!((output.head, output.dropped, output.tail), (b"ab".to_vec(), 3, b"fg".to_vec()));
+/// ```
 #[derive(Debug)]
-pub(super) struct HeadAndTail {
+pub struct HeadAndTail {
     head: Vec<u8>,
     head_limit: usize,
     tail: VecDeque<u8>,
@@ -17,7 +27,9 @@ pub(super) struct HeadAndTail {
 }
 
 impl HeadAndTail {
-    pub(super) fn new(limit: usize) -> Self {
+    /// Keeps at most `limit` bytes.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
         let head_limit = limit / 2;
         Self {
             head: Vec::new(),
@@ -28,7 +40,8 @@ impl HeadAndTail {
         }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
         self.total = self.total.saturating_add(bytes.len() as u64);
         let room = self.head_limit - self.head.len();
         let (first, rest) = bytes.split_at(room.min(bytes.len()));
@@ -37,7 +50,8 @@ impl HeadAndTail {
     }
 
     /// What was kept; all of it in `head` when nothing was dropped.
-    pub(super) fn into_output(self) -> Output {
+    #[must_use]
+    pub fn into_output(self) -> Output {
         let kept = (self.head.len() + self.tail.len()) as u64;
         let dropped = self.total - kept;
         let mut head = self.head;

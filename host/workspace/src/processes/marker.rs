@@ -6,14 +6,15 @@ use std::{
     sync::LazyLock,
 };
 
-/// The variable's name.
-pub(super) const VARIABLE: &str = "BELLJAR_PROCESS";
+/// The name of the variable by which what belongs to a process is found.
+pub const VARIABLE: &str = "BELLJAR_PROCESS";
 
 /// What the markers of this operating-system process begin with.
 static PREFIX: LazyLock<String> = LazyLock::new(|| random(2));
 
-/// Makes a marker that nobody can guess and that is never made again.
-pub(super) fn marker() -> String {
+/// Makes a marker of a process, which nobody can guess and which is never made again.
+#[must_use]
+pub fn marker() -> String {
     format!("{}-{}", *PREFIX, random(1))
 }
 

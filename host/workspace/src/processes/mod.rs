@@ -40,7 +40,6 @@ use self::{
     environment::Variables,
     exchange::{Exchange, Sink},
     failure::Failure,
-    head_and_tail::HeadAndTail,
     last::Last,
     launch::{EmptyInput, launch},
     platform::{Frozen, Left, Platform},
@@ -49,6 +48,11 @@ use self::{
     supervise::{Bounds, supervise},
     table::Table,
     wake::Ask,
+};
+pub use self::{
+    environment::{DEFAULT_PATH, environment},
+    head_and_tail::HeadAndTail,
+    marker::{VARIABLE as MARKER_VARIABLE, marker},
 };
 use crate::files::Workspace;
 

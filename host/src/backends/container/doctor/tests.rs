@@ -79,7 +79,7 @@ fn surroundings() -> Surroundings {
 
 fn judged(options: &ContainerOptions, facts: &Facts) -> BTreeMap<String, Row> {
     let surroundings = surroundings();
-    let gaps = gap::gaps(options, &surroundings.info);
+    let gaps = gap::gaps(options, &surroundings.info, None);
     let expected = Expected::new(options, &surroundings, gaps);
     let rows = rows(options, &expected, facts);
     rows.into_iter()

@@ -65,6 +65,8 @@ pub struct Passage {
     pub looks: bool,
     /// It is entered, if it is a directory.
     pub enters: Option<Entered>,
+    /// It is neither hidden nor excluded: a link counts as met.
+    pub meets: bool,
     /// It counts even when it is ignored, because a glob names it.
     pub by_name: bool,
 }
@@ -108,6 +110,7 @@ impl ContentSearch {
         Passage {
             looks: passes.looks,
             enters: passes.enters.map(Entered),
+            meets: passes.meets,
             by_name: passes.by_name,
         }
     }

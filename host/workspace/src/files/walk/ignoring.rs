@@ -14,14 +14,23 @@ use rustix::{
 use crate::files::status::{Kind, Status};
 
 /// The largest ignore file: a thousand times the usual. A larger one counts as unreadable.
-const LARGEST: u64 = 1 << 20;
+const LARGEST: usize = 1 << 20;
 
 /// The names of ignore files, the stronger first.
 pub(super) const NAMES: [&[u8]; 2] = [b".ignore", b".gitignore"];
 
 /// The rules of one directory, and those above it.
+///
+/// ```
+/// use belljar_workspace::files::IgnoreRules;
+///
+/// let (rules, unreadable) = IgnoreRules::of([None, Some(b"*.o\n")], b"src", None);
+/// let rules = rules.expect("there is a rule");
+/// assert!(rules.exclude(b"src/a.o", false) && !rules.exclude(b"src/a.c", false));
+/// assert_eq!(unreadable, 0);
+/// ```
 #[derive(Debug)]
-pub(crate) struct Rules {
+pub struct Rules {
     /// Of this directory, the stronger first.
     own: Vec<Gitignore>,
     above: Option<Arc<Self>>,
@@ -30,8 +39,14 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
+    /// The names of ignore files, the stronger first.
+    pub const NAMES: [&[u8]; 2] = NAMES;
+    /// The most bytes of one that is applied.
+    pub const LARGEST: usize = LARGEST;
+
     /// Whether a path from the workspace's root is excluded. Its parents were asked before.
-    pub(crate) fn exclude(&self, path: &[u8], is_directory: bool) -> bool {
+    #[must_use]
+    pub fn exclude(&self, path: &[u8], is_directory: bool) -> bool {
         let mut rules = Some(self);
         while let Some(level) = rules {
             let relative = path.get(level.below..).unwrap_or_default();
@@ -55,20 +70,40 @@ impl Rules {
         present: [bool; 2],
         above: Option<Arc<Self>>,
     ) -> (Option<Arc<Self>>, u64) {
+        let mut contents = [None, None];
+        let mut unreadable = 0;
+        for ((content, name), present) in contents.iter_mut().zip(NAMES).zip(present) {
+            if present {
+                match read(directory, name) {
+                    Ok(bytes) => *content = bytes,
+                    Err(_) => unreadable += 1,
+                }
+            }
+        }
+        let [ignore, gitignore] = &contents;
+        let (rules, failed) = Self::of([ignore.as_deref(), gitignore.as_deref()], path, above);
+        (rules, unreadable + failed)
+    }
+
+    /// The rules in a directory: those of its ignore files, in the order of [`NAMES`](Self::NAMES), over those
+    /// `above` it. `path` is the directory's from the root. Gives how many of the files could not be applied, too.
+    #[must_use]
+    pub fn of(
+        contents: [Option<&[u8]>; 2],
+        path: &[u8],
+        above: Option<Arc<Self>>,
+    ) -> (Option<Arc<Self>>, u64) {
         let mut own = Vec::new();
         let mut unreadable = 0;
-        for (name, present) in NAMES.into_iter().zip(present) {
-            if !present {
+        for content in contents.into_iter().flatten() {
+            if content.len() > LARGEST {
+                unreadable += 1;
                 continue;
             }
-            match read(directory, name) {
-                Ok(Some(bytes)) => match parse(&bytes) {
-                    Ok(rules) if rules.is_empty() => {}
-                    Ok(rules) => own.push(rules),
-                    // Its patterns are too large together.
-                    Err(_) => unreadable += 1,
-                },
-                Ok(None) => {}
+            match parse(content) {
+                Ok(rules) if rules.is_empty() => {}
+                Ok(rules) => own.push(rules),
+                // Its patterns are too large together.
                 Err(_) => unreadable += 1,
             }
         }
@@ -107,7 +142,7 @@ fn read(directory: &OwnedFd, name: &[u8]) -> Result<Option<Vec<u8>>, Errno> {
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),
         }
-        if bytes.len() as u64 > LARGEST {
+        if bytes.len() > LARGEST {
             return Err(Errno::FBIG);
         }
     }

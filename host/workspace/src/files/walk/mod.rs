@@ -16,6 +16,7 @@ use rustix::{
     io::Errno,
 };
 
+pub use self::ignoring::Rules as IgnoreRules;
 pub(crate) use self::ignoring::Rules;
 use self::{
     queue::{Job, Queue},
