@@ -24,7 +24,10 @@ pub fn container_options(engine: ContainerEngine, image: &str) -> ContainerOptio
     }
 }
 
-/// Whether an engine and an image are here. Where they must be, in CI, it panics when they are not.
+/// Whether an engine and an image are here.
+///
+/// # Panics
+/// In CI, where they must be, when they are not.
 #[expect(
     clippy::print_stdout,
     clippy::disallowed_methods,

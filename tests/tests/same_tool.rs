@@ -3,8 +3,10 @@
 
 use belljar::{
     CallError, Capability, Host, HostOptions, Sandbox, Tool, WasiMode,
-    backends::{LocalOptions, VirtualOptions},
+    backends::{ContainerEngine, LocalOptions, VirtualOptions},
 };
+use belljar_contract::{Context, blocking::block_on};
+use belljar_tests::{BUSYBOX, container_options, has_engine};
 
 fn coding() -> Tool {
     let host = Host::new(HostOptions::default()).expect("the engine starts");
@@ -22,6 +24,27 @@ fn on_local() -> Sandbox {
         ..LocalOptions::default()
     };
     Sandbox::new(options.open_ambient().expect("it opens"))
+}
+
+/// A container of each engine that is here, with scratch for a workspace.
+fn on_containers() -> Vec<Sandbox> {
+    let engines = [ContainerEngine::Docker, ContainerEngine::Podman];
+    let here = engines
+        .into_iter()
+        .filter(|engine| has_engine(*engine, BUSYBOX));
+    let open = |engine| {
+        container_options(engine, BUSYBOX)
+            .open_ambient()
+            .expect("it opens")
+    };
+    here.map(open).map(Sandbox::new).collect()
+}
+
+fn close(sandboxes: Vec<Sandbox>) {
+    for sandbox in sandboxes {
+        let closed = block_on(&Context::new(), sandbox.close());
+        closed.expect("nobody cancels").expect("it closes");
+    }
 }
 
 /// What a tool answered, or how it failed.
@@ -62,15 +85,21 @@ fn files_are_the_same_on_each_backend() {
         ("read", r#"{"path": "lib/b.rs"}"#),
         ("read", r#"{"path": "../outside"}"#),
     ];
-    let (one, other) = (on_virtual(), on_local());
+    let one = on_virtual();
+    let mut others = on_containers();
+    others.push(on_local());
     for (name, arguments) in calls {
         let answer = call(&tool, &one, name, arguments);
-        assert_eq!(
-            answer,
-            call(&tool, &other, name, arguments),
-            "{name} {arguments}"
-        );
+        for other in &others {
+            assert_eq!(
+                answer,
+                call(&tool, other, name, arguments),
+                "{name} {arguments} on {}",
+                other.describe().backend
+            );
+        }
     }
+    close(others);
     // They did what they say, and not the same nothing.
     assert!(call(&tool, &one, "read", r#"{"path": "src/a.rs"}"#).contains("new();"));
 }
@@ -78,24 +107,25 @@ fn files_are_the_same_on_each_backend() {
 #[test]
 fn processes_run_where_there_are_some() {
     let tool = coding();
-    let local = on_local();
-    call(
-        &tool,
-        &local,
-        "write",
-        r#"{"path": "a.txt", "content": "written by a tool\n"}"#,
-    );
-    let run = call(&tool, &local, "run", r#"{"argv": ["cat", "a.txt"]}"#);
-    assert!(run.contains("written by a tool"), "{run}");
-    let shell = call(
-        &tool,
-        &local,
-        "shell",
-        r#"{"command": "tr a-z A-Z < a.txt > b.txt; exit 3"}"#,
-    );
-    assert!(shell.starts_with("exit code 3 ("), "{shell}");
-    let read = call(&tool, &local, "read", r#"{"path": "b.txt"}"#);
-    assert!(read.contains("WRITTEN BY A TOOL"), "{read}");
+    let mut sandboxes = on_containers();
+    sandboxes.push(on_local());
+    for sandbox in &sandboxes {
+        let call = |name, arguments| call(&tool, sandbox, name, arguments);
+        call(
+            "write",
+            r#"{"path": "a.txt", "content": "written by a tool\n"}"#,
+        );
+        let run = call("run", r#"{"argv": ["cat", "a.txt"]}"#);
+        assert!(run.contains("written by a tool"), "{run}");
+        let shell = call(
+            "shell",
+            r#"{"command": "tr a-z A-Z < a.txt > b.txt; exit 3"}"#,
+        );
+        assert!(shell.starts_with("exit code 3 ("), "{shell}");
+        let read = call("read", r#"{"path": "b.txt"}"#);
+        assert!(read.contains("WRITTEN BY A TOOL"), "{read}");
+    }
+    close(sandboxes);
     for (name, arguments) in [
         ("run", r#"{"argv": ["true"]}"#),
         ("shell", r#"{"command": "true"}"#),
