@@ -46,7 +46,7 @@ pub(super) fn no_network(facts: &Facts) -> Finding {
         return Finding::broken(got, "there are routes that lead out");
     }
     let other = |name: &&str| *name != LOOPBACK && !OF_THE_KERNEL.contains(name);
-    match names.iter().any(|name| other(&name)) {
+    match names.iter().any(other) {
         true => Finding::broken(got, "there is more than the loopback interface"),
         false => Finding::holds(got),
     }
