@@ -12,6 +12,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
     sync::Arc,
+    time::Duration,
 };
 
 use belljar::{
@@ -179,10 +180,18 @@ impl Careless {
         names.lines().map(str::to_owned).collect()
     }
 
-    fn is_there(&self, container: &str) -> bool {
-        let mut inspect = Command::new(self.engine.program());
-        let inspected = inspect.args(["container", "inspect", container]).output();
-        inspected.expect("the engine").status.success()
+    /// Waits until a container is gone: podman removes one that ended in a process of its own, and may show it
+    /// until that is done.
+    fn is_gone(&self, container: &str) -> bool {
+        (0..200).any(|_| {
+            let mut inspect = Command::new(self.engine.program());
+            let inspected = inspect.args(["container", "inspect", container]).output();
+            let gone = !inspected.expect("the engine").status.success();
+            if !gone {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            gone
+        })
     }
 }
 
@@ -218,11 +227,6 @@ fn an_engine_that_does_not_do_what_it_is_told_is_found_out() {
             );
             assert_eq!(rows[guarantee.as_str()].standing, Standing::Contradicted);
 
-            // Nobody asked for more than that, so the session opens.
-            let (sandbox, answer) = first_call(options.clone().open_ambient().expect("it opens"));
-            assert_eq!(answer, Ok(()));
-            wait(sandbox.close()).expect("it closes");
-
             let strict = ContainerOptions {
                 require: [guarantee, Guarantee::Resident].into(),
                 ..options
@@ -238,11 +242,26 @@ fn an_engine_that_does_not_do_what_it_is_told_is_found_out() {
             assert_eq!(gaps, [guarantee], "{engine}");
             wait(sandbox.close()).expect("it closes");
             let names = careless.names();
-            assert_eq!(names.len(), 3, "{engine}: one a session");
+            assert_eq!(names.len(), 2, "{engine}: one a session");
             for name in names {
-                assert!(!careless.is_there(&name), "{engine}: {name}");
+                assert!(careless.is_gone(&name), "{engine}: {name}");
             }
         }
+    });
+}
+
+#[test]
+fn what_nobody_requires_stops_nothing() {
+    each_engine(|options| {
+        let careless = Careless::new(options.engine, "--read-only");
+        let options = ContainerOptions {
+            program: Some(careless.program()),
+            require: [Guarantee::Seccomp].into(),
+            ..options
+        };
+        let (sandbox, answer) = first_call(options.open_ambient().expect("it opens"));
+        assert_eq!(answer, Ok(()));
+        wait(sandbox.close()).expect("it closes");
     });
 }
 
