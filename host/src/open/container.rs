@@ -52,6 +52,9 @@ pub(super) fn container_options(
         program,
         engine_environment: options.engine_environment,
         residents: options.residents,
+        state: options.container_state,
+        transport: default.transport,
+        patience: default.patience,
         pull: pull.into(),
         cwd: cwd.unwrap_or(default.cwd),
         workspace: config.sandbox.workspace.clone(),
@@ -161,7 +164,7 @@ mod tests {
         let crate::config::Backend::Container(container) = &config.sandbox.backend else {
             panic!("{config:?}");
         };
-        let options = container_options(&config, container, EngineEnvironment::default());
+        let options = container_options(&config, container, OpenOptions::default());
         let (got, right) = (format!("{options:?}"), ContainerOptions::new("i"));
         assert_eq!(got, format!("{right:?}"));
     }
@@ -182,7 +185,7 @@ mod tests {
             ..ContainerConfig::new("i")
         };
         let config = Config::container_at("/w", container.clone());
-        let options = container_options(&config, &container, EngineEnvironment::default());
+        let options = container_options(&config, &container, OpenOptions::default());
         assert_eq!((options.pids_limit, options.writable), (None, false));
     }
 }

@@ -20,10 +20,10 @@ use super::{CliError, CliFailure, ContainerEngine, EngineEnvironment, classify::
 /// The most bytes of an answer: `inspect` of many containers is some hundred kilobytes.
 const MAX_ANSWER: usize = 4 << 20;
 /// The most bytes of what is said on standard error that are kept; the last ones, which say why.
-const MAX_WORDS: usize = 8 << 10;
+pub(super) const MAX_WORDS: usize = 8 << 10;
 /// How long what was printed may take to come after the program has ended: a helper that it left behind
 /// may hold its output open for ever.
-const DRAIN: Duration = Duration::from_millis(500);
+pub(super) const DRAIN: Duration = Duration::from_millis(500);
 /// How long a call may take that starts and fetches nothing. A daemon under load takes seconds.
 pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -170,7 +170,7 @@ impl Cli {
             .unwrap_or_else(|| Path::new("/nonexistent").join(&self.program))
     }
 
-    fn not_started(&self, error: std::io::Error) -> CliFailure {
+    pub(super) fn not_started(&self, error: std::io::Error) -> CliFailure {
         let program = self.program.clone();
         match error.kind() {
             std::io::ErrorKind::NotFound => CliFailure::ProgramMissing {
@@ -186,7 +186,7 @@ impl Cli {
 }
 
 /// What happens to a child, in the order in which its threads tell.
-enum Event {
+pub(super) enum Event {
     /// An output was read to its end.
     Closed,
     /// It ended, and is still to be waited for.
@@ -311,7 +311,7 @@ impl Supervised {
 
 /// Tells when the child has ended, without waiting for it: until that is done its id is nobody else's.
 #[cfg(unix)]
-fn watch(child: &mut Child, sender: Sender<Event>) {
+pub(super) fn watch(child: &mut Child, sender: Sender<Event>) {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     let id = WaitId::Pid(Pid::from_child(child));
     thread::spawn(move || {
@@ -323,12 +323,12 @@ fn watch(child: &mut Child, sender: Sender<Event>) {
 
 /// Where a process cannot be watched without waiting for it, its closed outputs tell.
 #[cfg(not(unix))]
-fn watch(child: &mut Child, sender: Sender<Event>) {
+pub(super) fn watch(child: &mut Child, sender: Sender<Event>) {
     let _ = (child, sender);
 }
 
 /// Kills the child and its group. It was not waited for, so the id is still its own.
-fn kill(child: &mut Child) {
+pub(super) fn kill(child: &mut Child) {
     #[cfg(unix)]
     {
         use rustix::process::{Pid, Signal, kill_process_group};
@@ -339,7 +339,7 @@ fn kill(child: &mut Child) {
 
 /// What is kept of an output that is read to its end.
 #[derive(Clone)]
-struct Kept {
+pub(super) struct Kept {
     bytes: Arc<Mutex<(Vec<u8>, bool)>>,
     most: usize,
     last: bool,
@@ -354,14 +354,14 @@ impl Kept {
         }
     }
 
-    fn last(most: usize) -> Self {
+    pub(super) fn last(most: usize) -> Self {
         Self {
             last: true,
             ..Self::first(most)
         }
     }
 
-    fn fill(&self, mut from: impl Read + Send + 'static, sender: &Sender<Event>) {
+    pub(super) fn fill(&self, mut from: impl Read + Send + 'static, sender: &Sender<Event>) {
         let (kept, sender) = (self.clone(), sender.clone());
         thread::spawn(move || {
             let mut buffer = [0; 16 << 10];
@@ -392,7 +392,7 @@ impl Kept {
         }
     }
 
-    fn take(&self) -> (Vec<u8>, bool) {
+    pub(super) fn take(&self) -> (Vec<u8>, bool) {
         std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -94,6 +94,7 @@ pub(crate) fn open(config: &Config) -> Result<Sandbox, Failure> {
         owns_all_children: true,
         engine_environment: ambient::engine_environment(),
         residents: ambient::resident_folders(),
+        container_state: ambient::container_state_folder(),
     };
     let opened = Sandbox::open_ambient(config, options).map_err(Failure::from);
     match &config.file {
