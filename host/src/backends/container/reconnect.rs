@@ -7,7 +7,6 @@
 use belljar_contract::Context;
 
 use super::{
-    ContainerState,
     arguments,
     cli::CALL_TIMEOUT,
     listing::{Listed, list},
@@ -59,7 +58,8 @@ impl Starter {
                 differences,
             });
         }
-        self.settle(context, one)?;
+        // Its place is ours, so whoever owned it is gone, and what runs in it is about to end.
+        self.stop(&one.id, CALL_TIMEOUT)?;
         let running = match one.labels.stream {
             Some(_) => {
                 let meeting = Meeting::below_ambient(standing.folder())?;
@@ -74,18 +74,5 @@ impl Starter {
         let running = running?;
         running.hold(Some(standing));
         Ok(running)
-    }
-
-    /// Ends what may still run in it. Its place is ours, so whoever owned it is gone.
-    fn settle(&self, context: &Context, one: &Listed) -> Result<(), Failed> {
-        if one.state == ContainerState::Paused
-            && let Some(unpause) = arguments::unpause(self.cli.engine(), &one.id)
-        {
-            self.ask(context, &unpause, CALL_TIMEOUT)?;
-        }
-        if one.state.may_work() {
-            self.ask(context, &arguments::stop(&one.id), CALL_TIMEOUT)?;
-        }
-        Ok(())
     }
 }

@@ -324,12 +324,40 @@ impl Starter {
     /// Removes a container; one that is gone is removed.
     pub(super) fn remove(&self, container: &str, timeout: Duration) -> Result<(), CliError> {
         let arguments = arguments::remove(self.cli.engine(), container);
-        self.unless_gone(&arguments, timeout)
+        match self.unless_gone(&arguments, timeout) {
+            // It was about to end by itself, and an engine may trip over that.
+            Err(error) if matches!(error.failure, CliFailure::Other { .. }) => {
+                match self.state(&Context::new(), container) {
+                    Ok(None) => Ok(()),
+                    _ => self.unless_gone(&arguments, timeout),
+                }
+            }
+            removed => removed,
+        }
     }
 
     /// Stops a container, which stays; one that is gone has stopped.
     pub(super) fn stop(&self, container: &str, timeout: Duration) -> Result<(), CliError> {
-        self.unless_gone(&arguments::stop(container), timeout)
+        let context = Context::new().with_timeout(timeout);
+        let mut tries = 0;
+        loop {
+            match self.state(&context, container)? {
+                Some(ContainerState::Paused) => {
+                    if let Some(unpause) = arguments::unpause(self.cli.engine(), container) {
+                        // Where it cannot go on, it cannot be stopped either, and that is told.
+                        let _ = self.ask(&context, &unpause, timeout);
+                    }
+                }
+                Some(state) if state.may_work() => {}
+                _ => return Ok(()),
+            }
+            tries += 1;
+            match self.unless_gone(&arguments::stop(container), timeout) {
+                // It was about to end by itself, and an engine may trip over that.
+                Err(error) if matches!(error.failure, CliFailure::Other { .. }) && tries < 3 => {}
+                stopped => return stopped,
+            }
+        }
     }
 
     fn unless_gone(&self, arguments: &[String], timeout: Duration) -> Result<(), CliError> {
