@@ -28,6 +28,8 @@ pub struct OpenOptions {
     pub engine_environment: EngineEnvironment,
     /// As [`ContainerOptions::residents`](crate::backends::ContainerOptions::residents).
     pub residents: Vec<PathBuf>,
+    /// As [`ContainerOptions::state`](crate::backends::ContainerOptions::state).
+    pub container_state: Option<PathBuf>,
 }
 
 /// Why the tools of a configuration are not loaded.

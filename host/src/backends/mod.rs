@@ -17,7 +17,8 @@ pub use self::{
     container::{
         Bind, CliError, CliFailure, ContainerEngine, ContainerOptions, ContainerOptionsError,
         ContainerState, ContainerUser, DEFAULT_CWD, EngineEnvironment, Gap, Guarantee, HostUser,
-        Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice, Verdict, prune_ambient,
+        Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice, TransportChoice,
+        Verdict, prune_ambient,
     },
     local::LocalOptions,
     posix::{Exec, ExecCall, ExecError, PosixBackend, PosixOptions},

@@ -21,6 +21,9 @@ use crate::backends::{executor::Executor, resident::no_thread};
 /// How long the engine may take to remove a container at the end.
 const REMOVE_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long the program that carried the stream may take to end after it.
+const ATTACHED_PATIENCE: Duration = Duration::from_secs(5);
+
 /// The container starts at the first call, once for all that come at once.
 pub(super) struct ContainerBackend {
     starter: Arc<Starter>,
@@ -110,8 +113,19 @@ impl Backend for ContainerBackend {
         // The resident ends its processes, then itself, and with it the container.
         running.resident.close().await?;
         let (starter, container) = (Arc::clone(&self.starter), running.container.clone());
+        let held = running.take_held();
         let removed = blocking::run(&Executor, move || {
-            starter.remove(&container, REMOVE_TIMEOUT)
+            if let Some(attached) = held.attached {
+                // However it ended: what counts is the container.
+                let _ = attached.end(ATTACHED_PATIENCE);
+            }
+            let ended = match starter.options.reconnect {
+                true => starter.stop(&container, REMOVE_TIMEOUT),
+                false => starter.remove(&container, REMOVE_TIMEOUT),
+            };
+            // From here on another session may have its place.
+            drop(held.standing);
+            ended
         })
         .await;
         match removed {

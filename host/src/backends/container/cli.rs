@@ -163,7 +163,7 @@ impl Cli {
             .unwrap_or_else(|| Path::new("/nonexistent").join(&self.program))
     }
 
-    fn not_started(&self, error: std::io::Error) -> CliFailure {
+    pub(super) fn not_started(&self, error: std::io::Error) -> CliFailure {
         let program = self.program.clone();
         match error.kind() {
             std::io::ErrorKind::NotFound => CliFailure::ProgramMissing {

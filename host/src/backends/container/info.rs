@@ -20,6 +20,12 @@ pub(super) struct EngineInfo {
     pub(super) limits_memory: Option<bool>,
     pub(super) limits_cpus: Option<bool>,
     pub(super) seccomp: Option<bool>,
+    /// The release of the kernel that runs the containers.
+    pub(super) kernel: Option<String>,
+    /// Whether its program says that it speaks to another machine's.
+    pub(super) remote: bool,
+    /// Docker's context, which names where its daemon is.
+    pub(super) context: Option<String>,
 }
 
 impl EngineInfo {
@@ -53,6 +59,9 @@ impl EngineInfo {
             limits_memory: answer["MemoryLimit"].as_bool(),
             limits_cpus: answer["CpuCfsQuota"].as_bool(),
             seccomp: option("seccomp"),
+            kernel: text(&answer["KernelVersion"]),
+            remote: false,
+            context: text(&answer["ClientInfo"]["Context"]),
         })
     }
 
@@ -71,6 +80,9 @@ impl EngineInfo {
             limits_memory: controls("memory"),
             limits_cpus: controls("cpu"),
             seccomp: host["security"]["seccompEnabled"].as_bool(),
+            kernel: text(&host["kernel"]),
+            remote: host["serviceIsRemote"].as_bool().unwrap_or(false),
+            context: None,
         })
     }
 }
@@ -123,7 +135,8 @@ mod tests {
     fn docker_tells() {
         let answer =
             br#"{"ServerVersion":"20.10.24+dfsg1","Architecture":"x86_64","MemoryLimit":true,
-            "CpuCfsQuota":true,"PidsLimit":false,
+            "CpuCfsQuota":true,"PidsLimit":false,"KernelVersion":"6.1.0",
+            "ClientInfo":{"Context":"far"},
             "SecurityOptions":["name=seccomp,profile=default","name=rootless"]}"#;
         let info = EngineInfo::parse(ContainerEngine::Docker, answer);
         let right = EngineInfo {
@@ -135,13 +148,17 @@ mod tests {
             limits_memory: Some(true),
             limits_cpus: Some(true),
             seccomp: Some(true),
+            kernel: Some("6.1.0".into()),
+            remote: false,
+            context: Some("far".into()),
         };
         assert_eq!(info, Some(right));
     }
 
     #[test]
     fn podman_tells() {
-        let answer = br#"{"host":{"arch":"arm64","cgroupControllers":["memory"],
+        let answer =
+            br#"{"host":{"arch":"arm64","cgroupControllers":["memory"],"serviceIsRemote":true,
             "security":{"rootless":true,"seccompEnabled":true}},"version":{"Version":"4.3.1"}}"#;
         let info = EngineInfo::parse(ContainerEngine::Podman, answer);
         let right = EngineInfo {
@@ -153,6 +170,9 @@ mod tests {
             limits_memory: Some(true),
             limits_cpus: Some(false),
             seccomp: Some(true),
+            kernel: None,
+            remote: true,
+            context: None,
         };
         assert_eq!(info, Some(right));
     }

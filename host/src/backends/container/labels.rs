@@ -11,6 +11,7 @@ pub(super) const NAME: &str = "belljar.name";
 pub(super) const HARDENING: &str = "belljar.hardening";
 pub(super) const IMAGE: &str = "belljar.image";
 pub(super) const LEASE: &str = "belljar.lease";
+pub(super) const STREAM: &str = "belljar.stream";
 
 /// The labels of one container. An engine keeps them as they were when it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,9 @@ pub(super) struct Labels {
     pub(super) image: String,
     /// Until when others leave it alone though they cannot see its owner: seconds since 1970.
     pub(super) lease: u64,
+    /// The host's folder where its resident connects each time that it starts; none for standard input and output,
+    /// and for a folder that is gone once it has.
+    pub(super) stream: Option<String>,
 }
 
 impl Labels {
@@ -41,6 +45,7 @@ impl Labels {
             (LEASE, self.lease.to_string()),
         ];
         pairs.extend(self.name.clone().map(|name| (NAME, name)));
+        pairs.extend(self.stream.clone().map(|stream| (STREAM, stream)));
         pairs
     }
 
@@ -57,6 +62,7 @@ impl Labels {
             lease: text(LEASE)
                 .and_then(|lease| lease.parse().ok())
                 .unwrap_or(0),
+            stream: text(STREAM),
         })
     }
 
@@ -135,6 +141,7 @@ mod tests {
             hardening: hardening(&["--network=none".into(), "--pids-limit=512".into()]),
             image: "debian:12".into(),
             lease: 1_800_000_000,
+            stream: Some("/run/user/1000/belljar/5e55".into()),
         }
     }
 

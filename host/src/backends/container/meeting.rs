@@ -18,6 +18,10 @@ use rustix::{
 };
 use tempfile::TempDir;
 
+/// The name of the folder that is bound.
+const STREAM: &str = "stream";
+/// The socket's name in its folder.
+const SOCKET: &str = "socket";
 /// How often it is looked whether to wait on.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -26,8 +30,8 @@ pub(super) struct Meeting {
     listener: UnixListener,
     /// What is bound into the container.
     folder: PathBuf,
-    /// Around it, for this user alone.
-    _around: TempDir,
+    /// Around it, for this user alone; none when it stays.
+    _around: Option<TempDir>,
 }
 
 impl Meeting {
@@ -38,9 +42,24 @@ impl Meeting {
     pub(super) fn open_ambient() -> io::Result<Self> {
         // Mode 0700, whatever the umask.
         let around = tempfile::Builder::new().prefix("belljar-").tempdir()?;
-        let folder = around.path().join("stream");
-        std::fs::create_dir(&folder)?;
-        let socket = folder.join("socket");
+        let mut meeting = Self::below_ambient(around.path())?;
+        meeting._around = Some(around);
+        Ok(meeting)
+    }
+
+    /// Listens in a folder that stays, and that is this user's alone: a container that is started again has
+    /// the same one bound.
+    ///
+    /// # Ambient authority
+    /// The folder is the host's.
+    pub(super) fn below_ambient(around: &Path) -> io::Result<Self> {
+        let folder = around.join(STREAM);
+        match std::fs::create_dir(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let socket = folder.join(SOCKET);
+        remove_ambient(&socket)?;
         let listener = UnixListener::bind(&socket)?;
         listener.set_nonblocking(true)?;
         // Who connects has the container's user, whichever that is. Nobody else comes this far.
@@ -49,13 +68,23 @@ impl Meeting {
         Ok(Self {
             listener,
             folder,
-            _around: around,
+            _around: None,
         })
     }
 
     /// The folder to bind.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The same as text, which it is where it is told to an engine.
+    pub(super) fn folder_text(&self) -> String {
+        self.folder.to_string_lossy().into_owned()
+    }
+
+    /// What [`folder_text`](Self::folder_text) would be in a folder that stays.
+    pub(super) fn place_below(around: &Path) -> String {
+        around.join(STREAM).to_string_lossy().into_owned()
     }
 
     /// Waits for the resident, as long as `wanted` says nothing against it.
@@ -83,5 +112,20 @@ impl Meeting {
                 Err(errno) => return Err(io::Error::from(errno).into()),
             }
         }
+    }
+}
+
+impl Drop for Meeting {
+    fn drop(&mut self) {
+        // One that stays is in nobody's way.
+        let _ = remove_ambient(&self.folder.join(SOCKET));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the folder is the host's own")]
+fn remove_ambient(socket: &Path) -> io::Result<()> {
+    match std::fs::remove_file(socket) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }

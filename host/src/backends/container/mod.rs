@@ -10,7 +10,9 @@
 //! | `doctor` | what a container gives of what was asked, as its resident sees it |
 //! | `labels`, `owner` | what is written on a container, so that it is found again |
 //! | `listing`, `prune` | which containers are ours, and which of them are left over |
-//! | `open` | what is said before a container starts; `start` starts it, `meeting` is where its resident connects |
+//! | `open` | what is said before a container starts; `start` starts it, `not_started` says why not, `meeting` is where its resident connects |
+//! | `transport` | whether a resident is reached over a socket, or over the program that starts it, which `attached` holds |
+//! | `reconnect`, `standing` | a container that is found again by its name, and its place on the host |
 //! | `examine` | opens a session only to see what it gives |
 //! | `backend` | the session: started once, explained when it dies, removed when it is closed |
 //!
@@ -23,6 +25,7 @@
 )]
 
 mod arguments;
+mod attached;
 mod backend;
 mod classify;
 mod cli;
@@ -38,12 +41,16 @@ mod kept;
 mod labels;
 mod listing;
 mod meeting;
+mod not_started;
 mod open;
 mod options;
 mod owner;
 mod prune;
+mod reconnect;
+mod standing;
 mod start;
 mod supervised;
+mod transport;
 mod validate;
 
 pub use self::{
@@ -54,6 +61,7 @@ pub use self::{
     listing::ContainerState,
     options::{
         Bind, ContainerOptions, ContainerUser, DEFAULT_CWD, HostUser, PullPolicy, ResidentChoice,
+        TransportChoice,
     },
     prune::{Kept, Left, PruneOptions, PruneReport, Verdict, prune_ambient},
     validate::ContainerOptionsError,

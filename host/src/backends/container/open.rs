@@ -1,6 +1,9 @@
 //! Opens a session in a container: everything that can be said before it starts is said here.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use belljar_contract::{
     Backend, Context,
@@ -9,7 +12,8 @@ use belljar_contract::{
 
 use super::{
     super::OpenError,
-    CliError, ContainerEngine, ContainerOptions, Gap, HostUser, ResidentChoice,
+    CliError, ContainerEngine, ContainerOptions, ContainerOptionsError, Gap, HostUser,
+    ResidentChoice,
     arguments::{self, Surroundings},
     backend::ContainerBackend,
     cli::{Call, Cli},
@@ -18,6 +22,7 @@ use super::{
     info::{EngineInfo, ImageInfo},
     options::NO_NETWORK,
     start::Starter,
+    transport::{self, Here, Place},
 };
 
 /// How long the engine may take to say what it is.
@@ -39,14 +44,25 @@ impl ContainerOptions {
     /// The session, with what is needed to judge what its resident sees.
     pub(super) fn prepare_ambient(self) -> Result<(ContainerBackend, Arc<Starter>), OpenError> {
         let mut options = self.validated()?;
+        if options.reconnect && options.state.is_none() {
+            return Err(ContainerOptionsError::ReconnectWithoutState.into());
+        }
         options.workspace = options.workspace.map(workspace_ambient).transpose()?;
         let resident = resident_ambient(&options)?;
         let program = options.program.as_deref();
         let cli = Cli::new(options.engine, program, options.engine_environment.clone());
         let surroundings = Surroundings {
             host_user: host_user_ambient(),
-            info: ask(&cli)?,
+            info: ask(&cli, &options)?,
         };
+        let place = place_ambient(&cli, &options, &surroundings.info)?;
+        reaches(&options, &place)?;
+        let way = transport::way(options.transport, &place);
+        tracing::debug!(
+            transport = way.reach.as_str(),
+            reason = way.reason,
+            "the container's session"
+        );
         let image = ask_image(&cli, &options.image);
         let gaps = gap::gaps(&options, &surroundings.info, image.as_ref());
         let unmet = gap::unmet(&options, &gaps);
@@ -61,6 +77,8 @@ impl ContainerOptions {
             options,
             hardening,
             resident,
+            way,
+            no_socket: AtomicBool::new(false),
         });
         let backend = ContainerBackend::new(Arc::clone(&starter), description);
         Ok((backend, starter))
@@ -68,12 +86,12 @@ impl ContainerOptions {
 }
 
 /// What the engine says of itself.
-fn ask(cli: &Cli) -> Result<EngineInfo, CliError> {
+fn ask(cli: &Cli, options: &ContainerOptions) -> Result<EngineInfo, CliError> {
     let arguments = arguments::info(cli.engine());
     let call = Call {
         arguments: &arguments,
         input: None,
-        timeout: INFO_TIMEOUT,
+        timeout: INFO_TIMEOUT.min(options.start_timeout),
     };
     let answer = cli.call(&Context::new(), call)?;
     EngineInfo::parse(cli.engine(), &answer.stdout).ok_or_else(|| cli.not_understood(&arguments))
@@ -89,6 +107,61 @@ fn ask_image(cli: &Cli, image: &str) -> Option<ImageInfo> {
     };
     let answer = cli.call(&Context::new(), call).ok()?;
     ImageInfo::parse(&answer.stdout)
+}
+
+/// Where the engine is.
+fn place_ambient(
+    cli: &Cli,
+    options: &ContainerOptions,
+    info: &EngineInfo,
+) -> Result<Place, CliError> {
+    let said = transport::address(cli.engine(), &options.engine_environment);
+    let address = match (said, &info.context) {
+        // Docker's default context is its usual socket, or what its environment says.
+        (None, Some(context)) if context != "default" => {
+            let arguments = arguments::context(context);
+            let call = Call {
+                arguments: &arguments,
+                input: None,
+                timeout: INFO_TIMEOUT.min(options.start_timeout),
+            };
+            let answer = cli.call(&Context::new(), call)?;
+            Some(String::from_utf8_lossy(&answer.stdout).trim().to_owned())
+        }
+        (said, _) => said,
+    };
+    let kernel = kernel_ambient();
+    let here = Here {
+        linux: cfg!(target_os = "linux"),
+        kernel: kernel.as_deref(),
+    };
+    Ok(transport::place(
+        cli.engine(),
+        address.as_deref(),
+        info,
+        here,
+    ))
+}
+
+/// The release of this machine's kernel.
+fn kernel_ambient() -> Option<String> {
+    let name = rustix::system::uname();
+    name.release().to_str().ok().map(str::to_owned)
+}
+
+/// Whether the engine has what it is to bind: elsewhere it would be an empty directory, or somebody else's.
+fn reaches(options: &ContainerOptions, place: &Place) -> Result<(), ContainerOptionsError> {
+    let Place::Elsewhere { address } = place else {
+        return Ok(());
+    };
+    let binds = options.binds.iter().map(|bind| &bind.host);
+    match options.workspace.iter().chain(binds).next() {
+        Some(path) => Err(ContainerOptionsError::BoundElsewhere {
+            path: path.clone(),
+            address: address.clone(),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// The workspace as the engine is told it: absolute, and there.
@@ -153,9 +226,12 @@ fn describe(options: &ContainerOptions, gaps: &[Gap]) -> Description {
             false => "Files in the workspace can be read, and not changed.",
         }
         .to_owned(),
-        match options.readonly_rootfs {
-            true => "Outside it only /tmp can be written.",
-            false => "What is written outside it is gone with the container.",
+        match (options.readonly_rootfs, options.reconnect) {
+            (true, _) => "Outside it only /tmp can be written.",
+            (false, false) => "What is written outside it is gone with the container.",
+            (false, true) => {
+                "What is written outside it, and not in /tmp, is kept for the next session."
+            }
         }
         .to_owned(),
         match options.network.as_str() {

@@ -81,12 +81,27 @@ pub struct ContainerOptions {
     pub start_timeout: Duration,
     /// A name under which the container is found again; see [`reconnect`](Self::reconnect).
     pub name: Option<String>,
-    /// Whether a container of this name is used again, and left when the session closes.
+    /// Whether a container of this name is used again, and left when the session closes: stopped, so that nothing
+    /// in it runs without an owner. It needs [`state`](Self::state).
+    ///
+    /// What is kept is the bound workspace, and what was written elsewhere in the container, where
+    /// [`readonly_rootfs`](Self::readonly_rootfs) is false. Scratch, `/tmp` and every process are gone, as they are
+    /// at every stop of a container. One session at a time has it; another is `busy`. It is looked for at the first
+    /// call: with other hardening or another image it is refused, and so are two of one name. When it was removed
+    /// meanwhile, a new one takes its place.
     pub reconnect: bool,
     /// How long after its start others leave a container alone whose owner they cannot see. Default: a day.
     pub lease: Duration,
     /// More variables for processes in the container. They travel on the stream and never in an argv.
     pub environment: BTreeMap<String, String>,
+    /// A folder of the host's where what is found again has its place: see [`reconnect`](Self::reconnect). It is
+    /// made when it is missing, for this user alone. Its path is best short: a socket's has about 100 bytes.
+    pub state: Option<PathBuf>,
+    /// How the program that serves the contract is reached.
+    pub transport: TransportChoice,
+    /// How long a container that is waited for may say nothing at all before the session is dead. Default: 15
+    /// seconds, in which a container on a machine that is short of everything still answers.
+    pub patience: Duration,
     /// The program that serves the contract in the container.
     pub resident: ResidentChoice,
     /// Folders with the residents of this installation, `belljar-resident-ARCH-linux` each; the first that has
@@ -165,6 +180,18 @@ impl PullPolicy {
     }
 }
 
+/// How the program that serves the contract in a container is reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TransportChoice {
+    /// Over a socket where the engine is on this kernel, else over standard input and output.
+    #[default]
+    Auto,
+    /// Over a socket in a folder that is bound into the container, which is the fastest.
+    Socket,
+    /// Over the standard input and output of the engine's program, which reaches everywhere.
+    Stdio,
+}
+
 /// The program that serves the contract in the container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ResidentChoice {
@@ -207,6 +234,9 @@ impl ContainerOptions {
             reconnect: false,
             lease: Duration::from_secs(24 * 3600),
             environment: BTreeMap::new(),
+            state: None,
+            transport: TransportChoice::default(),
+            patience: Duration::from_secs(15),
             resident: ResidentChoice::default(),
             residents: Vec::new(),
             require: BTreeSet::new(),
@@ -256,6 +286,9 @@ impl fmt::Debug for ContainerOptions {
             .field("reconnect", &self.reconnect)
             .field("lease", &self.lease)
             .field("environment", &self.environment.keys())
+            .field("state", &self.state)
+            .field("transport", &self.transport)
+            .field("patience", &self.patience)
             .field("resident", &self.resident)
             .field("residents", &self.residents)
             .field("require", &self.require)

@@ -128,6 +128,8 @@ pub(super) fn decide(one: &Listed, sight: Sight, now: u64, unseen: bool) -> Verd
         // A name is a promise that somebody comes back.
         Sight::Gone if one.labels.name.is_none() => Verdict::OwnerGone,
         Sight::Gone if leased => Verdict::Keep(Kept::Named),
+        // Who reconnected is not written on it; but it stops when they go.
+        Sight::Gone if one.state.may_work() && !unseen => Verdict::Keep(Kept::UnseenAndRunning),
         Sight::Gone => Verdict::LeaseEnded,
         Sight::Unseen if leased => Verdict::Keep(Kept::Leased),
         Sight::Unseen if one.state.may_work() && !unseen => Verdict::Keep(Kept::UnseenAndRunning),
@@ -201,6 +203,7 @@ mod tests {
                 hardening: String::new(),
                 image: String::new(),
                 lease,
+                stream: None,
             },
         }
     }
@@ -239,7 +242,13 @@ mod tests {
             let verdict = decide(&named, Sight::Gone, NOW, false);
             assert_eq!(verdict, Verdict::Keep(Kept::Named));
             let named = listed(state, Some("build"), NOW);
-            assert_eq!(decide(&named, Sight::Gone, NOW, false), Verdict::LeaseEnded);
+            let verdict = decide(&named, Sight::Gone, NOW, false);
+            let right = match state.may_work() {
+                true => Verdict::Keep(Kept::UnseenAndRunning),
+                false => Verdict::LeaseEnded,
+            };
+            assert_eq!(verdict, right);
+            assert_eq!(decide(&named, Sight::Gone, NOW, true), Verdict::LeaseEnded);
         }
     }
 

@@ -21,10 +21,10 @@ pub(super) const MAX_ANSWER: usize = 4 << 20;
 pub(super) const MAX_WORDS: usize = 8 << 10;
 /// How long what was printed may take to come after the program has ended: a helper that it left behind
 /// may hold its output open for ever.
-const DRAIN: Duration = Duration::from_millis(500);
+pub(super) const DRAIN: Duration = Duration::from_millis(500);
 
 /// What happens to a child, in the order in which its threads tell.
-enum Event {
+pub(super) enum Event {
     /// An output was read to its end.
     Closed,
     /// It ended, and is still to be waited for.
@@ -154,7 +154,7 @@ impl Supervised {
 
 /// Tells when the child has ended, without waiting for it: until that is done its id is nobody else's.
 #[cfg(unix)]
-fn watch(child: &mut Child, sender: Sender<Event>) {
+pub(super) fn watch(child: &mut Child, sender: Sender<Event>) {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     let id = WaitId::Pid(Pid::from_child(child));
     thread::spawn(move || {
@@ -166,12 +166,12 @@ fn watch(child: &mut Child, sender: Sender<Event>) {
 
 /// Where a process cannot be watched without waiting for it, its closed outputs tell.
 #[cfg(not(unix))]
-fn watch(child: &mut Child, sender: Sender<Event>) {
+pub(super) fn watch(child: &mut Child, sender: Sender<Event>) {
     let _ = (child, sender);
 }
 
 /// Kills the child and its group. It was not waited for, so the id is still its own.
-fn kill(child: &mut Child) {
+pub(super) fn kill(child: &mut Child) {
     #[cfg(unix)]
     {
         use rustix::process::{Pid, Signal, kill_process_group};
@@ -181,7 +181,7 @@ fn kill(child: &mut Child) {
 }
 
 /// Tells that an output was read to its end.
-fn closed(sender: &Sender<Event>) -> impl FnOnce() + Send + 'static {
+pub(super) fn closed(sender: &Sender<Event>) -> impl FnOnce() + Send + 'static {
     let sender = sender.clone();
     move || drop(sender.send(Event::Closed))
 }

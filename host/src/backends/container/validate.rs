@@ -66,6 +66,20 @@ pub enum ContainerOptionsError {
         /// The engine.
         engine: ContainerEngine,
     },
+    /// What is found again needs a place.
+    #[error("reconnect needs a folder of the host's for what is found again; set state")]
+    ReconnectWithoutState,
+    /// The engine is on another machine, where a path of this one is something else, or nothing.
+    #[error(
+        "{} cannot be bound: the engine is on another machine ({address}), where this path is another; leave it out, or use an engine of this machine",
+        path.display()
+    )]
+    BoundElsewhere {
+        /// The path.
+        path: PathBuf,
+        /// Where the engine is.
+        address: String,
+    },
     /// A path in the container is none that something can be mounted at.
     #[error("{what} {path:?} cannot be used: {reason}")]
     ContainerPath {

@@ -64,6 +64,15 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
     Some(folder.join("belljar").join("compiled"))
 }
 
+/// Where containers that are found again have their places, by the XDG base directory specification.
+pub(crate) fn container_state_folder() -> Option<PathBuf> {
+    let folder = variable("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .filter(|folder| folder.is_absolute());
+    let folder = folder.or_else(|| Some(home_folder()?.join(".local/state")))?;
+    Some(folder.join("belljar").join("containers"))
+}
+
 /// A file that the command's caller named.
 #[expect(
     clippy::disallowed_methods,

@@ -105,5 +105,6 @@ pub(crate) fn open_options() -> OpenOptions {
         owns_all_children: true,
         engine_environment: ambient::engine_environment(),
         residents: ambient::resident_folders(),
+        container_state: ambient::container_state_folder(),
     }
 }

@@ -12,6 +12,8 @@ mod run;
 pub(super) use self::{
     exec::{Exec, exec},
     hardening::{Surroundings, hardening},
-    query::{containers, image_inspect, info, inspect, kill, pull, remove, unpause},
+    query::{
+        containers, context, image_inspect, info, inspect, kill, pull, remove, start, stop, unpause,
+    },
     run::{Keeper, Start, Transport, pulls_by_itself, run},
 };

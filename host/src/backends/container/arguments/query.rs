@@ -75,6 +75,25 @@ pub(crate) fn unpause(engine: ContainerEngine, id: &str) -> Option<Vec<String>> 
     }
 }
 
+/// Starts a container that has stopped; attached, it lasts as long as the container.
+pub(crate) fn start(id: &str, attached: bool) -> Vec<String> {
+    match attached {
+        true => words(&["start", "--attach", "--interactive", id]),
+        false => words(&["start", id]),
+    }
+}
+
+/// Stops a container, and waits until it has.
+pub(crate) fn stop(id: &str) -> Vec<String> {
+    words(&["stop", "--time=1", id])
+}
+
+/// Where the daemon of a context of docker's is.
+pub(crate) fn context(name: &str) -> Vec<String> {
+    let endpoint = "--format={{.Endpoints.docker.Host}}";
+    words(&["context", "inspect", endpoint, name])
+}
+
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
@@ -117,6 +136,13 @@ mod tests {
             (remove(Podman, "a"), "rm --force --time=0 --volumes a"),
             (remove(Apple, "a"), "delete --force a"),
             (kill("a"), "kill a"),
+            (start("a", false), "start a"),
+            (start("a", true), "start --attach --interactive a"),
+            (stop("a"), "stop --time=1 a"),
+            (
+                context("far"),
+                "context inspect --format={{.Endpoints.docker.Host}} far",
+            ),
         ] {
             assert_eq!(line(got), right);
         }

@@ -103,6 +103,8 @@ pub(crate) fn run(
         arguments.push("--log-driver=none".into());
         // A check of the image's would run programs that nobody asked for.
         arguments.push("--no-healthcheck".into());
+        // Process 1 takes no other signal, so that a person's `stop` would wait for ten seconds.
+        arguments.push("--stop-signal=KILL".into());
         arguments.push(format!("--hostname={HOSTNAME}"));
         // Where an engine makes a missing directory, it makes it root's alone, and a scratch would be so.
         arguments.push("--workdir=/".into());

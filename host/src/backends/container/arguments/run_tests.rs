@@ -9,6 +9,7 @@ fn labels() -> Labels {
         hardening: "[]".into(),
         image: "debian:12".into(),
         lease: 7,
+        stream: None,
     }
 }
 
@@ -58,6 +59,7 @@ fn a_resident_on_a_socket_is_detached() {
                 "--pull=missing",
                 "--log-driver=none",
                 "--no-healthcheck",
+                "--stop-signal=KILL",
                 "--hostname=belljar",
                 "--workdir=/",
                 "--network=none",

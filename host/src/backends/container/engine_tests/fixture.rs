@@ -155,6 +155,7 @@ impl Real {
             hardening: labels::hardening(&hardening),
             image: options.image.clone(),
             lease: labels::lease_end(now, options.lease),
+            stream: None,
         };
         let container_name = format!("belljar-{}", labels.session);
         let start = Start {

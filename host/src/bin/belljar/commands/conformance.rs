@@ -104,6 +104,8 @@ impl Factory for Temporary {
             owns_all_children: self.alone,
             engine_environment: ambient::engine_environment(),
             residents: ambient::resident_folders(),
+            // No two cases share a container.
+            container_state: None,
         };
         let sandbox = Sandbox::open_ambient(&config, options)
             .map_err(|error| CaseFailure::wrong(format!("the sandbox does not open: {error}")))?;

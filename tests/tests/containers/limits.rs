@@ -1,0 +1,81 @@
+//! What a container may use up, and that the session outlives it.
+
+use belljar::{RunOptions, WriteOptions, backends::ContainerOptions, processes::Outcome};
+
+use super::*;
+
+#[test]
+fn a_fork_bomb_meets_the_limit_and_the_session_lives() {
+    for options in on_each() {
+        let sandbox = open(ContainerOptions {
+            pids_limit: Some(32),
+            ..options
+        });
+        printed(&sandbox, "true");
+        let bomb = "f() { f | f & }; f; wait; i=0; while [ $i -lt 100 ]; do sleep 100 & i=$((i+1)); done; wait";
+        let options = RunOptions {
+            timeout: Some(2000),
+            ..RunOptions::default()
+        };
+        let ended = wait(sandbox.run(Command::Shell(bomb.into()), options));
+        // It ends by itself when it cannot fork, or at its time limit.
+        let execution = ended.expect("the session tells how it ended");
+        assert!(!execution.outcome.success(), "{execution:?}");
+        wait(sandbox.write("a", "b", WriteOptions::default())).expect("the session lives");
+        // Nothing of it is left.
+        assert_eq!(printed(&sandbox, "echo again"), "again");
+        close(&sandbox);
+    }
+}
+
+#[test]
+fn a_program_over_the_pids_limit_is_said_to_be_so() {
+    let Some(options) = on_docker() else { return };
+    let sandbox = open(ContainerOptions {
+        pids_limit: Some(24),
+        ..options
+    });
+    // Programs that stay, until one does not start.
+    let mut started = Vec::new();
+    let refused = loop {
+        let command = Command::Argv(["sleep", "100"].map(str::to_owned).to_vec());
+        match wait(sandbox.start(command, RunOptions::default())) {
+            Ok(id) => started.push(id),
+            Err(error) => break error,
+        }
+        assert!(started.len() < 64, "there is a limit");
+    };
+    assert_eq!(refused.kind, ErrorKind::Busy, "{refused:?}");
+    wait(sandbox.write("a", "b", WriteOptions::default())).expect("the session lives");
+    for id in started {
+        wait(sandbox.signal(id, belljar::processes::SignalKind::Kill)).expect("it ends");
+    }
+    until("there is room again", Duration::from_secs(5), || {
+        run(&sandbox, "true").is_ok()
+    });
+    close(&sandbox);
+}
+
+#[test]
+fn a_program_that_takes_too_much_memory_dies_and_the_session_lives() {
+    for options in on_each() {
+        let sandbox = open(ContainerOptions {
+            memory: Some(64 << 20),
+            ..options
+        });
+        wait(sandbox.write("a", "b", WriteOptions::default())).expect("it writes");
+        // A line without an end is held whole.
+        let command = ["tail", "/dev/zero"].map(str::to_owned).to_vec();
+        let ended = wait(sandbox.run(Command::Argv(command), RunOptions::default()));
+        let outcome = ended.expect("the session tells").outcome;
+        assert!(
+            matches!(outcome, Outcome::Signalled(9) | Outcome::OutOfMemory),
+            "{outcome:?}"
+        );
+        assert_eq!(
+            wait(sandbox.read("a")).expect("the session lives").bytes,
+            b"b"
+        );
+        close(&sandbox);
+    }
+}
