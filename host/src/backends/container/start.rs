@@ -82,7 +82,7 @@ impl Starter {
         let opened = met.and_then(|stream| self.open(&context, stream));
         let opened = opened.map(Resident::new);
         // Before any call is let through, so that nothing ran in there but the resident.
-        let opened = opened.and_then(|resident| self.prove(&context, &container, resident));
+        let opened = opened.and_then(|resident| self.prove(&context, resident));
         match opened {
             Ok(resident) => Ok(Running {
                 resident,
@@ -145,27 +145,21 @@ impl Starter {
         Ok(client)
     }
 
-    /// Lets a container pass that gives what is required, as its resident sees it; else removes it.
-    fn prove(
-        &self,
-        context: &Context,
-        container: &str,
-        resident: Resident,
-    ) -> Result<Resident, Failed> {
+    /// Lets a container pass that gives what is required, as its resident sees it.
+    fn prove(&self, context: &Context, resident: Resident) -> Result<Resident, Failed> {
         if self.options.require.is_empty() {
             return Ok(resident);
         }
-        let unmet = match resident.probe_here(context) {
-            Ok(facts) => doctor::unmet(&self.options, &self.expected, &facts),
-            Err(error) => return Err(Failed::Probe(error)),
+        let failed = match resident.probe_here(context) {
+            Ok(facts) => match doctor::unmet(&self.options, &self.expected, &facts) {
+                unmet if unmet.is_empty() => return Ok(resident),
+                unmet => Failed::Unmet(unmet),
+            },
+            Err(error) => Failed::Probe(error),
         };
-        if unmet.is_empty() {
-            return Ok(resident);
-        }
-        // While the resident still holds it: a container that is on its way out by itself may be there a
-        // little longer than the engine's answer.
-        let _ = self.remove(container, REMOVE_TIMEOUT);
-        Err(Failed::Unmet(unmet))
+        // A container whose resident has ended is removed at once; else podman waits ten seconds for it.
+        resident.close_here();
+        Err(failed)
     }
 
     /// Removes a container; one that is gone is removed.
@@ -254,9 +248,8 @@ impl Failed {
             | Self::Resident(_)
             | Self::Stopped(_)
             | Self::Probe(_)
+            | Self::Unmet(_)
             | Self::Host(_) => true,
-            // It was removed; what could not be, `prune` finds.
-            Self::Unmet(_) => false,
         }
     }
 
