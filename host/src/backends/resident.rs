@@ -48,10 +48,15 @@ impl Resident {
 
     /// Ends the stream, and with it the resident and its processes.
     pub(super) async fn close(&self) -> Result<()> {
-        let client = Arc::clone(&self.0);
-        blocking::run(&Executor, move || client.close(CLOSE_PATIENCE))
+        let resident = self.clone();
+        blocking::run(&Executor, move || resident.close_here())
             .await
             .ok_or_else(|| no_thread(Operation::Close))
+    }
+
+    /// The same on this thread.
+    pub(super) fn close_here(&self) {
+        self.0.close(CLOSE_PATIENCE);
     }
 }
 

@@ -96,19 +96,19 @@ impl Starter {
         if self.options.require.is_empty() {
             return Ok(running);
         }
-        let unmet = match running.resident.probe_here(context) {
-            Ok(facts) => doctor::unmet(&self.options, &self.expected, &facts),
-            Err(error) => return Err(Failed::Probe(error)),
+        let failed = match running.resident.probe_here(context) {
+            Ok(facts) => match doctor::unmet(&self.options, &self.expected, &facts) {
+                unmet if unmet.is_empty() => return Ok(running),
+                unmet => Failed::Unmet(unmet),
+            },
+            Err(error) => Failed::Probe(error),
         };
-        if unmet.is_empty() {
-            return Ok(running);
-        }
+        // A container whose resident has ended is removed at once; else podman waits ten seconds for it.
+        running.resident.close_here();
         if !self.options.reconnect {
-            // While the resident still holds it: a container that is on its way out by itself may be there a
-            // little longer than the engine's answer.
             let _ = self.remove(&running.container, REMOVE_TIMEOUT);
         }
-        Err(Failed::Unmet(unmet))
+        Err(failed)
     }
 
     /// How a resident is reached now.
