@@ -81,7 +81,9 @@ fn delete(id: &str) -> io::Result<ExitCode> {
     let text = text.map_err(|_| refuse("Error: no such container"))?;
     let told: Value = serde_json::from_str(&text)?;
     if let Some(process) = told["process"].as_u64() {
-        Command::new("kill").args(["-KILL", &process.to_string()]).status()?;
+        Command::new("kill")
+            .args(["-KILL", &process.to_string()])
+            .status()?;
     }
     match std::fs::remove_file(file) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -145,8 +147,13 @@ fn run(arguments: &[&str]) -> io::Result<ExitCode> {
 
 /// What is bound at a target, when this mount does that.
 fn source(mount: &str, target: &str) -> io::Result<Option<PathBuf>> {
-    let mut fields = mount.split(',').map(|field| field.split_once('=').unwrap_or((field, "")));
-    if fields.clone().any(|(key, _)| !["type", "source", "target", "readonly"].contains(&key)) {
+    let mut fields = mount
+        .split(',')
+        .map(|field| field.split_once('=').unwrap_or((field, "")));
+    if fields
+        .clone()
+        .any(|(key, _)| !["type", "source", "target", "readonly"].contains(&key))
+    {
         return Err(refuse(&format!("Error: invalid mount {mount}")));
     }
     let here = fields.clone().any(|field| field == ("target", target));

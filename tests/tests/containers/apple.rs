@@ -44,7 +44,11 @@ impl Apple {
             engine_environment: self.environment(),
             cwd: work.to_str().expect("text").to_owned(),
             workspace: Some(work),
-            residents: static_resident().parent().map(Path::to_owned).into_iter().collect(),
+            residents: static_resident()
+                .parent()
+                .map(Path::to_owned)
+                .into_iter()
+                .collect(),
             limits: Limits::default(),
             ..ContainerOptions::new("stand-in")
         }
@@ -94,7 +98,10 @@ fn a_session_on_apples_engine() {
     close(&sandbox);
     assert_eq!(apple.containers(), 0);
     assert!(apple.prune(false).is_empty());
-    assert_eq!(std::fs::read(apple.work().join("a")).expect("it is kept"), b"b");
+    assert_eq!(
+        std::fs::read(apple.work().join("a")).expect("it is kept"),
+        b"b"
+    );
 }
 
 #[test]
@@ -104,8 +111,15 @@ fn one_that_is_killed_is_dead() {
     printed(&sandbox, "true");
     let mut program = Program::new(env!("CARGO_BIN_EXE_apple-stand-in"));
     let containers = std::fs::read_dir(apple.0.path().join("containers")).expect("a folder");
-    let name = containers.map(|one| one.expect("an entry").file_name()).next().expect("one");
-    let status = program.arg("delete").arg("--force").arg(name).env("HOME", apple.0.path());
+    let name = containers
+        .map(|one| one.expect("an entry").file_name())
+        .next()
+        .expect("one");
+    let status = program
+        .arg("delete")
+        .arg("--force")
+        .arg(name)
+        .env("HOME", apple.0.path());
     assert!(status.status().expect("it runs").success());
     let error = run(&sandbox, "true").expect_err("it is dead");
     is_dead(&sandbox, &error);

@@ -83,7 +83,13 @@ fn one_that_is_paused_is_given_up() {
         assert!(began.elapsed() < Duration::from_secs(5), "{error:?}");
         is_dead(&sandbox, &error);
         close(&sandbox);
-        assert!(labelled(of, &format!("belljar.name={}", options.name.expect("a name"))).is_empty());
+        assert!(
+            labelled(
+                of,
+                &format!("belljar.name={}", options.name.expect("a name"))
+            )
+            .is_empty()
+        );
     }
 }
 
@@ -121,7 +127,10 @@ fn a_program_that_is_not_there_is_missing() {
         program: Some("/nonexistent/docker".into()),
         ..options
     });
-    assert!(matches!(failure, CliFailure::ProgramMissing { .. }), "{failure:?}");
+    assert!(
+        matches!(failure, CliFailure::ProgramMissing { .. }),
+        "{failure:?}"
+    );
 }
 
 /// A program that stands in for an engine's.
@@ -144,7 +153,13 @@ fn a_program_that_hangs_is_given_up() {
         start_timeout: Duration::from_millis(500),
         ..options.clone()
     });
-    assert!(matches!(error.kind, ErrorKind::BackendUnavailable | ErrorKind::TimedOut), "{error:?}");
+    assert!(
+        matches!(
+            error.kind,
+            ErrorKind::BackendUnavailable | ErrorKind::TimedOut
+        ),
+        "{error:?}"
+    );
     assert!(began.elapsed() < Duration::from_secs(5));
     // So is one that hangs before anything was asked for.
     let began = Instant::now();

@@ -107,7 +107,10 @@ fn long_exec(engine: ContainerEngine, name: &str) -> (Child, tempfile::TempDir) 
     let mut child = Program::new(belljar())
         .args(["exec", "--", "sh", "-c", "echo ready; exec sleep 600"])
         .current_dir(folder.path())
-        .env("BELLJAR_RESIDENTS", static_resident().parent().expect("a folder"))
+        .env(
+            "BELLJAR_RESIDENTS",
+            static_resident().parent().expect("a folder"),
+        )
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()

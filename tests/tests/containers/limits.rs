@@ -50,7 +50,9 @@ fn a_program_over_the_pids_limit_is_said_to_be_so() {
     for id in started {
         wait(sandbox.signal(id, belljar::processes::SignalKind::Kill)).expect("it ends");
     }
-    until("there is room again", Duration::from_secs(5), || run(&sandbox, "true").is_ok());
+    until("there is room again", Duration::from_secs(5), || {
+        run(&sandbox, "true").is_ok()
+    });
     close(&sandbox);
 }
 
@@ -66,8 +68,14 @@ fn a_program_that_takes_too_much_memory_dies_and_the_session_lives() {
         let command = ["tail", "/dev/zero"].map(str::to_owned).to_vec();
         let ended = wait(sandbox.run(Command::Argv(command), RunOptions::default()));
         let outcome = ended.expect("the session tells").outcome;
-        assert!(matches!(outcome, Outcome::Signalled(9) | Outcome::OutOfMemory), "{outcome:?}");
-        assert_eq!(wait(sandbox.read("a")).expect("the session lives").bytes, b"b");
+        assert!(
+            matches!(outcome, Outcome::Signalled(9) | Outcome::OutOfMemory),
+            "{outcome:?}"
+        );
+        assert_eq!(
+            wait(sandbox.read("a")).expect("the session lives").bytes,
+            b"b"
+        );
         close(&sandbox);
     }
 }

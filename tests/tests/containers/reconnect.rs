@@ -86,7 +86,10 @@ fn each(name: &str) -> impl Iterator<Item = Again> {
             transport,
             ..on(engine)?
         };
-        Some(Again::new(options, &format!("{name}-{engine}-{transport:?}")))
+        Some(Again::new(
+            options,
+            &format!("{name}-{engine}-{transport:?}"),
+        ))
     })
 }
 
@@ -94,12 +97,18 @@ fn each(name: &str) -> impl Iterator<Item = Again> {
 fn what_a_container_keeps_is_there_again_and_what_is_in_memory_is_not() {
     for again in each("kept") {
         let first = again.open();
-        printed(&first, "echo kept >/bin/kept; echo gone >scratch; echo gone >/tmp/gone");
+        printed(
+            &first,
+            "echo kept >/bin/kept; echo gone >scratch; echo gone >/tmp/gone",
+        );
         let container = again.container();
         close(&first);
         assert_eq!(again.state(), "exited");
         let second = again.open();
-        assert_eq!(printed(&second, "cat /bin/kept; ls -A . /tmp"), "kept\n.:\n\n/tmp:");
+        assert_eq!(
+            printed(&second, "cat /bin/kept; ls -A . /tmp"),
+            "kept\n.:\n\n/tmp:"
+        );
         assert_eq!(again.container(), container);
         close(&second);
     }
@@ -243,7 +252,10 @@ fn it_needs_a_name_and_a_place_and_another_engine_than_apples() {
     use ContainerOptionsError as Problem;
     assert!(matches!(refused(plain), Problem::ReconnectWithoutName));
     assert!(matches!(refused(named), Problem::ReconnectWithoutState));
-    assert!(matches!(refused(apple), Problem::ReconnectOnThisEngine { .. }));
+    assert!(matches!(
+        refused(apple),
+        Problem::ReconnectOnThisEngine { .. }
+    ));
 }
 
 #[test]

@@ -32,7 +32,9 @@ fn a_session_over_stdio_is_a_session() {
             ..over_stdio(options)
         });
         // More than a pipe holds, with every byte.
-        let bytes: Vec<u8> = (0..3 << 20).map(|at: u32| at.to_le_bytes()[at as usize % 4]).collect();
+        let bytes: Vec<u8> = (0..3 << 20)
+            .map(|at: u32| at.to_le_bytes()[at as usize % 4])
+            .collect();
         wait(sandbox.write("a", bytes.clone(), WriteOptions::default())).expect("it writes");
         assert_eq!(wait(sandbox.read("a")).expect("it reads").bytes, bytes);
         assert_eq!(printed(&sandbox, "wc -c <a"), bytes.len().to_string());
@@ -40,10 +42,12 @@ fn a_session_over_stdio_is_a_session() {
         assert_eq!(printed(&sandbox, "echo out; echo err >&2"), "out");
         std::thread::scope(|scope| {
             let calls: Vec<_> = (0..8)
-                .map(|at| scope.spawn({
-                    let sandbox = &sandbox;
-                    move || printed(sandbox, &format!("sleep 0.1; echo {at}"))
-                }))
+                .map(|at| {
+                    scope.spawn({
+                        let sandbox = &sandbox;
+                        move || printed(sandbox, &format!("sleep 0.1; echo {at}"))
+                    })
+                })
                 .collect();
             for (at, call) in calls.into_iter().enumerate() {
                 assert_eq!(call.join().expect("no panic"), at.to_string());

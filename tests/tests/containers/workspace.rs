@@ -31,12 +31,19 @@ fn tools_processes_and_the_host_see_one_workspace() {
         let read = wait(sandbox.read("host")).expect("it is there");
         assert_eq!(read.bytes, b"from the host");
         wait(sandbox.write("tool", "by a tool", WriteOptions::default())).expect("it writes");
-        assert_eq!(printed(&sandbox, "cat tool; mkdir built; echo x >built/x"), "by a tool");
+        assert_eq!(
+            printed(&sandbox, "cat tool; mkdir built; echo x >built/x"),
+            "by a tool"
+        );
         close(&sandbox);
         for name in ["tool", "built", "built/x"] {
             let found = std::fs::metadata(path.join(name)).expect("it is kept");
             let caller = std::fs::metadata(&path).expect("it is there");
-            assert_eq!((found.uid(), found.gid()), (caller.uid(), caller.gid()), "{name}");
+            assert_eq!(
+                (found.uid(), found.gid()),
+                (caller.uid(), caller.gid()),
+                "{name}"
+            );
         }
     }
 }
@@ -57,7 +64,9 @@ fn one_that_may_not_be_changed_is_bound_read_only() {
         let by_process = sh(&sandbox, "echo new >a; echo new >b; chmod 777 a");
         assert!(!by_process.outcome.success());
         close(&sandbox);
-        let names = std::fs::read_dir(folder.path()).expect("it is there").count();
+        let names = std::fs::read_dir(folder.path())
+            .expect("it is there")
+            .count();
         assert_eq!(names, 1);
         let text = std::fs::read(folder.path().join("a")).expect("it is there");
         assert_eq!(text, b"old");

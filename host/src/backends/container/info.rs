@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn podman_tells() {
-        let answer = br#"{"host":{"arch":"arm64","cgroupControllers":["memory"],"serviceIsRemote":true,
+        let answer =
+            br#"{"host":{"arch":"arm64","cgroupControllers":["memory"],"serviceIsRemote":true,
             "security":{"rootless":true,"seccompEnabled":true}},"version":{"Version":"4.3.1"}}"#;
         let info = EngineInfo::parse(ContainerEngine::Podman, answer);
         let right = EngineInfo {

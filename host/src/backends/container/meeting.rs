@@ -122,10 +122,7 @@ impl Drop for Meeting {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the folder is the host's own"
-)]
+#[expect(clippy::disallowed_methods, reason = "the folder is the host's own")]
 fn remove_ambient(socket: &Path) -> io::Result<()> {
     match std::fs::remove_file(socket) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

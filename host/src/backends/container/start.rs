@@ -311,7 +311,11 @@ impl Starter {
     }
 
     /// What a container does; none when it is gone.
-    fn state(&self, context: &Context, container: &str) -> Result<Option<ContainerState>, CliError> {
+    fn state(
+        &self,
+        context: &Context,
+        container: &str,
+    ) -> Result<Option<ContainerState>, CliError> {
         let engine = self.cli.engine();
         let arguments = arguments::inspect(engine, [container]);
         match self.ask(context, &arguments, CALL_TIMEOUT) {
@@ -395,13 +399,19 @@ impl Running {
 
     /// Keeps a place until the session ends.
     pub(super) fn hold(&self, standing: Option<Standing>) {
-        let mut held = self.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut held = self
+            .held
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         held.standing = standing;
     }
 
     /// What is to be ended; once.
     pub(super) fn take_held(&self) -> Held {
-        let mut held = self.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut held = self
+            .held
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         std::mem::take(&mut held)
     }
 }

@@ -146,30 +146,56 @@ mod tests {
         }
     }
 
-    fn reach(engine: ContainerEngine, address: Option<&str>, info: &EngineInfo, here: Here<'_>) -> Reach {
+    fn reach(
+        engine: ContainerEngine,
+        address: Option<&str>,
+        info: &EngineInfo,
+        here: Here<'_>,
+    ) -> Reach {
         way(TransportChoice::Auto, &place(engine, address, info, here)).reach
     }
 
     #[test]
     fn a_socket_is_for_an_engine_on_this_kernel() {
         for engine in [Docker, Podman] {
-            for address in [None, Some("unix:///run/docker.sock"), Some("/run/docker.sock")] {
-                assert_eq!(reach(engine, address, &kernel("6.1.0"), LINUX), Reach::Socket);
+            for address in [
+                None,
+                Some("unix:///run/docker.sock"),
+                Some("/run/docker.sock"),
+            ] {
+                assert_eq!(
+                    reach(engine, address, &kernel("6.1.0"), LINUX),
+                    Reach::Socket
+                );
                 // A desktop's virtual machine.
-                assert_eq!(reach(engine, address, &kernel("6.6-vm"), LINUX), Reach::Stdio);
+                assert_eq!(
+                    reach(engine, address, &kernel("6.6-vm"), LINUX),
+                    Reach::Stdio
+                );
                 assert_eq!(reach(engine, address, &kernel("6.1.0"), MAC), Reach::Stdio);
             }
-            assert_eq!(reach(engine, None, &EngineInfo::default(), LINUX), Reach::Socket);
+            assert_eq!(
+                reach(engine, None, &EngineInfo::default(), LINUX),
+                Reach::Socket
+            );
         }
         for here in [LINUX, MAC] {
-            assert_eq!(reach(Apple, None, &EngineInfo::default(), here), Reach::Stdio);
+            assert_eq!(
+                reach(Apple, None, &EngineInfo::default(), here),
+                Reach::Stdio
+            );
         }
     }
 
     #[test]
     fn what_needs_a_network_is_elsewhere() {
         for engine in [Docker, Podman] {
-            for address in ["tcp://10.0.0.7:2375", "ssh://ada@build", "tcp://localhost:2375", "x"] {
+            for address in [
+                "tcp://10.0.0.7:2375",
+                "ssh://ada@build",
+                "tcp://localhost:2375",
+                "x",
+            ] {
                 let place = place(engine, Some(address), &kernel("6.1.0"), LINUX);
                 let address = address.to_owned();
                 assert_eq!(place, Place::Elsewhere { address });
@@ -180,7 +206,10 @@ mod tests {
             remote: true,
             ..kernel("6.1.0")
         };
-        assert!(matches!(place(Podman, None, &remote, LINUX), Place::Elsewhere { .. }));
+        assert!(matches!(
+            place(Podman, None, &remote, LINUX),
+            Place::Elsewhere { .. }
+        ));
         // There it is the virtual machine that comes with it.
         assert_eq!(place(Podman, None, &remote, MAC), Place::Beside);
         // Its socket is here, and so is it.
