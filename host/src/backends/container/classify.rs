@@ -43,6 +43,7 @@ const TEXTS: &[(&str, Meaning)] = &[
     ("is already in progress", Meaning::Gone),
     ("no such object", Meaning::Gone),
     ("invalid reference format", Meaning::ImageNameInvalid),
+    ("invalid image name", Meaning::ImageNameInvalid),
     ("unable to find user", Meaning::UserUnknown),
     ("unable to find group", Meaning::UserUnknown),
     ("unable to find network", Meaning::NetworkUnknown),
