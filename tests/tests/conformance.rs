@@ -5,7 +5,9 @@ use std::{path::Path, process::ExitCode, sync::Arc};
 
 use belljar::{
     Backend, Context, async_trait,
-    backends::{ContainerEngine, LocalOptions, OpenError, VirtualOptions},
+    backends::{
+        ContainerEngine, ContainerOptions, LocalOptions, OpenError, TransportChoice, VirtualOptions,
+    },
     layers::{Policy, PolicyBackend},
 };
 use belljar_conformance::{
@@ -36,18 +38,24 @@ fn main() -> ExitCode {
         ("policy", Arc::new(Directory::new(behind_policy, true))),
         ("memory", Arc::new(Memory)),
     ];
+    let (socket, stdio) = (TransportChoice::Auto, TransportChoice::Stdio);
     let containers = [
-        ("docker-busybox", ContainerEngine::Docker, BUSYBOX),
-        ("docker-debian", ContainerEngine::Docker, DEBIAN),
-        ("podman-busybox", ContainerEngine::Podman, BUSYBOX),
+        ("docker-busybox", ContainerEngine::Docker, BUSYBOX, socket),
+        ("docker-debian", ContainerEngine::Docker, DEBIAN, socket),
+        ("docker-stdio", ContainerEngine::Docker, BUSYBOX, stdio),
+        ("podman-busybox", ContainerEngine::Podman, BUSYBOX, socket),
     ];
     // One container for all cases of one: each has a folder of its own.
     let mut sessions = Vec::new();
-    for (name, engine, image) in containers {
+    for (name, engine, image, transport) in containers {
         // A run of other backends alone starts none.
         let wanted = |filter: &String| name.starts_with(filter.split("::").next().unwrap_or(name));
         if arguments.filter.as_ref().is_none_or(wanted) && has_engine(engine, image) {
-            let backend = match container_options(engine, image).open_ambient() {
+            let options = ContainerOptions {
+                transport,
+                ..container_options(engine, image)
+            };
+            let backend = match options.open_ambient() {
                 Ok(backend) => Sandbox::new(backend),
                 Err(error) => panic!("the {name} backend does not open: {error}"),
             };
