@@ -51,11 +51,7 @@ impl ContainerOptions {
         let place = place_ambient(&cli, &options, &surroundings.info)?;
         reaches(&options, &place)?;
         let way = transport::way(options.transport, &place);
-        tracing::debug!(
-            transport = way.reach.as_str(),
-            reason = way.reason,
-            "the container's session"
-        );
+        tracing::debug!(transport = way.reach.as_str(), reason = way.reason, "the container's session");
         let gaps = gap::gaps(&options, &surroundings.info);
         let unmet = gap::unmet(&options, &gaps);
         if !unmet.is_empty() {
@@ -115,12 +111,7 @@ fn place_ambient(
         linux: cfg!(target_os = "linux"),
         kernel: kernel.as_deref(),
     };
-    Ok(transport::place(
-        cli.engine(),
-        address.as_deref(),
-        info,
-        here,
-    ))
+    Ok(transport::place(cli.engine(), address.as_deref(), info, here))
 }
 
 /// The release of this machine's kernel.
@@ -145,6 +136,7 @@ fn reaches(options: &ContainerOptions, place: &Place) -> Result<(), ContainerOpt
 }
 
 /// The workspace as the engine is told it: absolute, and there.
+#[expect(clippy::disallowed_methods, reason = "the workspace is the host's")]
 fn workspace_ambient(path: PathBuf) -> Result<PathBuf, OpenError> {
     match std::fs::canonicalize(&path) {
         Ok(canonical) if canonical.is_dir() => Ok(canonical),
@@ -206,9 +198,7 @@ fn describe(options: &ContainerOptions, gaps: &[Gap]) -> Description {
         match (options.readonly_rootfs, options.reconnect) {
             (true, _) => "Outside it only /tmp can be written.",
             (false, false) => "What is written outside it is gone with the container.",
-            (false, true) => {
-                "What is written outside it, and not in /tmp, is kept for the next session."
-            }
+            (false, true) => "What is written outside it, and not in /tmp, is kept for the next session.",
         }
         .to_owned(),
         match options.network.as_str() {

@@ -154,28 +154,23 @@ fn mounts(
 
 /// Who owns the scratch, where it must be said.
 ///
-/// A runtime gives a tmpfs the mode of the directory that it covers, whatever mode was asked for; so a user who
-/// is not root could not write in a scratch that the image has as a directory of root's. Podman takes no ids, and
-/// gives it to the user of process 1.
-fn scratch_owner(options: &ContainerOptions, surroundings: &Surroundings) -> mount::Owner {
-    match options.engine {
-        ContainerEngine::Podman => return mount::Owner::Process1,
-        ContainerEngine::Apple => return mount::Owner::Engines,
-        ContainerEngine::Docker => {}
+/// Docker's runtime gives a tmpfs the mode of the directory that it covers, whatever mode was asked for; so
+/// a user who is not root could not write in a scratch that the image has as a directory of root's. Podman
+/// keeps the mode, and refuses an owner.
+fn scratch_owner(options: &ContainerOptions, surroundings: &Surroundings) -> Option<(u32, u32)> {
+    if options.engine != ContainerEngine::Docker {
+        return None;
     }
-    let ids = match options.effective_user() {
+    match options.effective_user() {
         ContainerUser::Host if !surroundings.info.rootless => surroundings
             .host_user
             .map(|HostUser { uid, gid }| (uid, gid)),
         ContainerUser::Named(user) => {
             let (uid, gid) = user.split_once(':').unwrap_or((&user, "0"));
-            uid.parse().ok().zip(gid.parse().ok())
+            Some((uid.parse().ok()?, gid.parse().ok()?))
         }
         ContainerUser::Host | ContainerUser::Image => None,
-    };
-    ids.map_or(mount::Owner::Engines, |(uid, gid)| {
-        mount::Owner::Ids(uid, gid)
-    })
+    }
 }
 
 #[cfg(test)]

@@ -45,28 +45,13 @@ fn quoted(field: &str) -> String {
     }
 }
 
-/// Who owns a scratch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
-    /// Whoever the engine likes.
-    Engines,
-    /// A user and a group.
-    Ids(u32, u32),
-    /// Whoever process 1 is, which only podman can be told.
-    Process1,
-}
-
 /// `--tmpfs` for scratch that has a size. Engines differ in every default, so each is said.
-pub(super) fn scratch(target: &str, bytes: u64, exec: bool, owner: Owner) -> String {
+pub(super) fn scratch(target: &str, bytes: u64, exec: bool, owner: Option<(u32, u32)>) -> String {
     let exec = match exec {
         true => "exec",
         false => "noexec",
     };
-    let owner = match owner {
-        Owner::Engines => String::new(),
-        Owner::Ids(uid, gid) => format!(",uid={uid},gid={gid}"),
-        Owner::Process1 => ",U".to_owned(),
-    };
+    let owner = owner.map_or_else(String::new, |(uid, gid)| format!(",uid={uid},gid={gid}"));
     format!("--tmpfs={target}:rw,nosuid,nodev,{exec},size={bytes},mode=1777{owner}")
 }
 
@@ -123,8 +108,8 @@ mod tests {
     #[test]
     fn scratch_says_everything() {
         let right = "--tmpfs=/tmp:rw,nosuid,nodev,noexec,size=1024,mode=1777";
-        assert_eq!(scratch("/tmp", 1024, false, Owner::Engines), right);
+        assert_eq!(scratch("/tmp", 1024, false, None), right);
         let right = "--tmpfs=/w:rw,nosuid,nodev,exec,size=1,mode=1777,uid=5,gid=6";
-        assert_eq!(scratch("/w", 1, true, Owner::Ids(5, 6)), right);
+        assert_eq!(scratch("/w", 1, true, Some((5, 6))), right);
     }
 }
