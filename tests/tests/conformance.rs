@@ -5,9 +5,7 @@ use std::{path::Path, process::ExitCode, sync::Arc};
 
 use belljar::{
     Backend, Context, async_trait,
-    backends::{
-        ContainerEngine, ContainerOptions, LocalOptions, OpenError, TransportChoice, VirtualOptions,
-    },
+    backends::{ContainerEngine, LocalOptions, OpenError, VirtualOptions},
     layers::{Policy, PolicyBackend},
 };
 use belljar_conformance::{
@@ -38,30 +36,32 @@ fn main() -> ExitCode {
         ("policy", Arc::new(Directory::new(behind_policy, true))),
         ("memory", Arc::new(Memory)),
     ];
-    let (socket, stdio) = (TransportChoice::Auto, TransportChoice::Stdio);
     let containers = [
-        ("docker-busybox", ContainerEngine::Docker, BUSYBOX, socket),
-        ("docker-debian", ContainerEngine::Docker, DEBIAN, socket),
-        ("docker-stdio", ContainerEngine::Docker, BUSYBOX, stdio),
-        ("podman-busybox", ContainerEngine::Podman, BUSYBOX, socket),
+        ("docker-busybox", ContainerEngine::Docker, BUSYBOX),
+        ("docker-debian", ContainerEngine::Docker, DEBIAN),
+        ("podman-busybox", ContainerEngine::Podman, BUSYBOX),
     ];
     // One container for all cases of one: each has a folder of its own.
     let mut sessions = Vec::new();
-    for (name, engine, image, transport) in containers {
+    for (name, engine, image) in containers {
         // A run of other backends alone starts none.
         let wanted = |filter: &String| name.starts_with(filter.split("::").next().unwrap_or(name));
         if arguments.filter.as_ref().is_none_or(wanted) && has_engine(engine, image) {
-            let options = ContainerOptions {
-                transport,
-                ..container_options(engine, image)
-            };
-            let backend = match options.open_ambient() {
+            let backend = match container_options(engine, image).open_ambient() {
                 Ok(backend) => Sandbox::new(backend),
                 Err(error) => panic!("the {name} backend does not open: {error}"),
             };
             sessions.push(backend.clone());
             backends.push((name, Arc::new(Shared::new(backend))));
         }
+    }
+    let stdio = "docker-stdio";
+    let wanted = |filter: &String| stdio.starts_with(filter.split("::").next().unwrap_or(stdio));
+    if arguments.filter.as_ref().is_none_or(wanted)
+        && let Some(session) = over_stdio()
+    {
+        sessions.push(session.clone());
+        backends.push((stdio, Arc::new(Shared::new(session))));
     }
     let trials = backends
         .iter()
@@ -74,6 +74,17 @@ fn main() -> ExitCode {
         }
     }
     conclusion.exit_code()
+}
+
+/// A container whose resident speaks over the standard streams of the engine's program.
+fn over_stdio() -> Option<Sandbox> {
+    let engine = ContainerEngine::Docker;
+    let mut options = has_engine(engine, BUSYBOX).then(|| container_options(engine, BUSYBOX))?;
+    options.transport = belljar::backends::TransportChoice::Stdio;
+    match options.open_ambient() {
+        Ok(backend) => Some(Sandbox::new(backend)),
+        Err(error) => panic!("the docker-stdio backend does not open: {error}"),
+    }
 }
 
 fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case) -> Trial {
