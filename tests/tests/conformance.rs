@@ -60,6 +60,14 @@ fn main() -> ExitCode {
             backends.push((name, Arc::new(Shared::new(backend))));
         }
     }
+    let stdio = "docker-stdio";
+    let wanted = |filter: &String| stdio.starts_with(filter.split("::").next().unwrap_or(stdio));
+    if arguments.filter.as_ref().is_none_or(wanted)
+        && let Some(session) = over_stdio()
+    {
+        sessions.push(session.clone());
+        backends.push((stdio, Arc::new(Shared::new(session))));
+    }
     let trials = backends
         .iter()
         .flat_map(|(name, factory)| cases().iter().map(move |case| trial(name, factory, case)))
@@ -71,6 +79,17 @@ fn main() -> ExitCode {
         }
     }
     conclusion.exit_code()
+}
+
+/// A container whose resident speaks over the standard streams of the engine's program.
+fn over_stdio() -> Option<Sandbox> {
+    let engine = ContainerEngine::Docker;
+    let mut options = has_engine(engine, BUSYBOX).then(|| container_options(engine, BUSYBOX))?;
+    options.transport = belljar::backends::TransportChoice::Stdio;
+    match options.open_ambient() {
+        Ok(backend) => Some(Sandbox::new(backend)),
+        Err(error) => panic!("the docker-stdio backend does not open: {error}"),
+    }
 }
 
 fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case) -> Trial {
