@@ -4,7 +4,11 @@ use std::{
     io::{Read, Write},
     os::unix::process::{CommandExt as _, ExitStatusExt as _},
     process::{Command, Stdio},
-    sync::mpsc::{self, RecvTimeoutError, Sender},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError, Sender},
+    },
     thread,
     time::Duration,
 };
@@ -21,7 +25,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 /// How long what has the outputs may hold them after the program's end: on a busy machine our own threads may take as
 /// long to read what is there.
 const DRAIN: Duration = Duration::from_millis(500);
-/// What a script has to clean up after SIGTERM.
+/// How long a script that was told to end is waited for.
 const GRACE: Duration = Duration::from_millis(60);
 
 /// Runs programs with this PATH, and nothing else in their environment but what could be mistaken for ours.
@@ -131,9 +135,12 @@ fn run(
             let _ = events.send(Event::Closed);
         });
     }
+    let exited = Arc::new(AtomicBool::new(false));
+    let ended = Arc::clone(&exited);
     thread::spawn(move || {
         let id = child.id();
         if let Ok(status) = child.wait() {
+            ended.store(true, Ordering::Release);
             orphans::forget(id);
             let _ = events.send(Event::Exited(status));
         }
@@ -162,7 +169,7 @@ fn run(
                     (None, None) => Signal::TERM,
                     // It was told and did not end, or its outputs are held.
                     _ if matches!(event, Err(RecvTimeoutError::Timeout)) => {
-                        signal_group(group, Signal::KILL);
+                        kill_later(group, Arc::clone(&exited));
                         break;
                     }
                     _ => continue,
@@ -189,6 +196,16 @@ fn run(
         stderr,
         duration: context.now().saturating_sub(began),
     })
+}
+
+/// Kills what has not ended after a while, without keeping the caller: it may be cleaning up.
+fn kill_later(group: Option<Pid>, exited: Arc<AtomicBool>) {
+    thread::spawn(move || {
+        thread::sleep(Duration::from_secs(1));
+        if !exited.load(Ordering::Acquire) {
+            signal_group(group, Signal::KILL);
+        }
+    });
 }
 
 fn signal_group(group: Option<Pid>, signal: Signal) {

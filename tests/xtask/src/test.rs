@@ -105,8 +105,8 @@ fn finish(steps: &Steps, tally: Tally) -> ExitCode {
     }
 }
 
-/// The test binary of the conformance suite.
-const CONFORMANCE: &str = "conformance";
+/// The test binaries of the conformance suite: against backends, and against one over a shell.
+const CONFORMANCE: [&str; 2] = ["conformance", "posix"];
 
 /// Runs the tests of these targets: with nextest where it is installed, and then without the conformance
 /// suite, else with cargo's own runner.
@@ -116,7 +116,12 @@ fn tests(workspace: &Workspace, targets: &[&str], tally: &mut Tally) -> Result<(
         cargo
             .args(["nextest", "run", "--no-fail-fast", "--cargo-quiet"])
             .args(["--color", "never", "--status-level", "slow"])
-            .arg(format!("--filterset=not binary({CONFORMANCE})"));
+            .arg(format!(
+                "--filterset={}",
+                CONFORMANCE
+                    .map(|name| format!("not binary({name})"))
+                    .join(" and ")
+            ));
     } else {
         cargo.args(["test", "--quiet", "--no-fail-fast", "--color", "never"]);
     }
@@ -136,8 +141,11 @@ fn conformance(workspace: &Workspace, filter: &str, tally: &mut Tally) -> Result
     let mut cargo = workspace.cargo();
     cargo
         .args(["test", "--quiet", "--no-fail-fast", "--color", "never"])
-        .args(["--workspace", "--test", CONFORMANCE, "--", filter])
-        .args(["--color", "never"]);
+        .arg("--workspace");
+    for name in CONFORMANCE {
+        cargo.args(["--test", name]);
+    }
+    cargo.args(["--", filter]).args(["--color", "never"]);
     counted(workspace, &mut cargo, tally)
 }
 

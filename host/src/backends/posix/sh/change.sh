@@ -47,13 +47,14 @@ check_version() {
 # length, empty when any is right.
 stage() {
     trap 'tidy; exit 1' TERM HUP INT
+    # Before it is there: a signal may come in between.
+    temporary=$PWD/$1
+    staged=./$1
     umask 077
     set -C
     { command exec 5>"./$1"; } || fault system
     set +C
     umask 022
-    temporary=$PWD/$1
-    staged=./$1
     cat >&5 || fault system
     exec 5>&-
     seen=$(stat -c '%s %u:%g' "$staged") || fault system

@@ -138,6 +138,8 @@ follow_once() {
             fault denied
         fi
         if [ -e "./$next" ]; then
+            # It came in between.
+            { [ -d "./$next" ] || [ -L "./$next" ]; } && return 1
             [ -z "$inner$rest" ] || fault not_directory
             name=$next kind=entry
             return 0

@@ -7,6 +7,11 @@ find_kin() {
         seen=${seen#/proc/}
         kin="$kin${seen%/environ} "
     done
+    # Without one of them there is none below.
+    if [ "$kin" = ' ' ] && { [ "$2" = none ] || ! kill -0 "-$2" 2>/dev/null; }; then
+        kin=
+        return 0
+    fi
     for seen in /proc/[0-9]*/stat; do
         { read -r line <"$seen"; } 2>/dev/null || continue
         line=${line##*) }
@@ -82,6 +87,7 @@ end_kin() {
     rounds=0
     while [ -n "$kin" ] && [ "$rounds" -lt 100 ]; do
         kill -KILL $kin 2>/dev/null
+        any_lives && sleep 0.01 2>/dev/null
         find_kin "$1" "$2"
         rounds=$((rounds + 1))
     done
