@@ -5,7 +5,10 @@ use std::{path::Path, process::ExitCode, sync::Arc};
 
 use belljar::{
     Backend, Context, async_trait,
-    backends::{ContainerEngine, ContainerOptions, LocalOptions, OpenError, VirtualOptions},
+    backends::{
+        ContainerEngine, ContainerOptions, LocalOptions, OpenError, ResidentChoice,
+        TransportChoice, VirtualOptions,
+    },
     layers::{Policy, PolicyBackend},
 };
 use belljar_conformance::{
@@ -36,37 +39,13 @@ fn main() -> ExitCode {
         ("policy", Arc::new(Directory::new(behind_policy, true))),
         ("memory", Arc::new(Memory)),
     ];
-    let containers = [
-        ("docker-busybox", ContainerEngine::Docker, BUSYBOX),
-        ("docker-debian", ContainerEngine::Docker, DEBIAN),
-        ("podman-busybox", ContainerEngine::Podman, BUSYBOX),
-    ];
     // One container for all cases of one: each has a folder of its own.
     let mut sessions = Vec::new();
-    for (name, engine, image) in containers {
-        // A run of other backends alone starts none.
-        let wanted = |filter: &String| name.starts_with(filter.split("::").next().unwrap_or(name));
-        if arguments.filter.as_ref().is_none_or(wanted) && has_engine(engine, image) {
-            let options = ContainerOptions {
-                // So that it can run out.
-                memory: Some(1 << 30),
-                ..container_options(engine, image)
-            };
-            let backend = match options.open_ambient() {
-                Ok(backend) => Sandbox::new(backend),
-                Err(error) => panic!("the {name} backend does not open: {error}"),
-            };
-            sessions.push(backend.clone());
-            backends.push((name, Arc::new(Shared::new(backend))));
+    for place in CONTAINERS {
+        if let Some(session) = place.open(arguments.filter.as_deref()) {
+            sessions.push(session.clone());
+            backends.push((place.name, Arc::new(Shared::new(session))));
         }
-    }
-    let stdio = "docker-stdio";
-    let wanted = |filter: &String| stdio.starts_with(filter.split("::").next().unwrap_or(stdio));
-    if arguments.filter.as_ref().is_none_or(wanted)
-        && let Some(session) = over_stdio()
-    {
-        sessions.push(session.clone());
-        backends.push((stdio, Arc::new(Shared::new(session))));
     }
     let trials = backends
         .iter()
@@ -81,14 +60,83 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-/// A container whose resident speaks over the standard streams of the engine's program.
-fn over_stdio() -> Option<Sandbox> {
-    let engine = ContainerEngine::Docker;
-    let mut options = has_engine(engine, BUSYBOX).then(|| container_options(engine, BUSYBOX))?;
-    options.transport = belljar::backends::TransportChoice::Stdio;
-    match options.open_ambient() {
-        Ok(backend) => Some(Sandbox::new(backend)),
-        Err(error) => panic!("the docker-stdio backend does not open: {error}"),
+/// Where and how containers are tried.
+const CONTAINERS: [InContainer; 5] = [
+    InContainer {
+        name: "docker-busybox",
+        engine: ContainerEngine::Docker,
+        image: BUSYBOX,
+        // So that it can run out.
+        adjust: |options| options.memory = Some(1 << 30),
+        slow: false,
+    },
+    InContainer {
+        name: "docker-debian",
+        engine: ContainerEngine::Docker,
+        image: DEBIAN,
+        adjust: |options| options.memory = Some(1 << 30),
+        slow: false,
+    },
+    InContainer {
+        name: "podman-busybox",
+        engine: ContainerEngine::Podman,
+        image: BUSYBOX,
+        adjust: |options| options.memory = Some(1 << 30),
+        slow: false,
+    },
+    InContainer {
+        name: "docker-stdio",
+        engine: ContainerEngine::Docker,
+        image: BUSYBOX,
+        adjust: |options| options.transport = TransportChoice::Stdio,
+        slow: false,
+    },
+    // An exec of the engine's for each operation.
+    InContainer {
+        name: "docker-shell",
+        engine: ContainerEngine::Docker,
+        image: BUSYBOX,
+        adjust: |options| {
+            options.resident = ResidentChoice::Off;
+            // A case fills a directory up to this, and each file is a program's work.
+            options.limits.results = 1000;
+        },
+        slow: true,
+    },
+];
+
+/// A backend whose sandbox is a container.
+struct InContainer {
+    name: &'static str,
+    engine: ContainerEngine,
+    image: &'static str,
+    adjust: fn(&mut ContainerOptions),
+    /// Takes many minutes, and runs when it is named: `-- docker-shell::`.
+    slow: bool,
+}
+
+impl InContainer {
+    /// Opens it, where it is wanted and its engine is here. A run of other backends alone starts none.
+    fn open(&self, filter: Option<&str>) -> Option<Sandbox> {
+        let wanted = match filter {
+            Some(filter) if !filter.is_empty() => {
+                let backend = filter.split("::").next().unwrap_or(filter);
+                match self.slow {
+                    true => backend == self.name,
+                    false => self.name.starts_with(backend),
+                }
+            }
+            _ => !self.slow,
+        };
+        if !wanted || !has_engine(self.engine, self.image) {
+            return None;
+        }
+        let mut options = container_options(self.engine, self.image);
+        (self.adjust)(&mut options);
+        match options.open_ambient() {
+            Ok(backend) => Some(Sandbox::new(backend)),
+            Err(error) => panic!("the {} backend does not open: {error:?}", self.name),
+        }
     }
 }
 

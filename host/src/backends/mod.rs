@@ -88,6 +88,9 @@ pub enum OpenError {
         /// Where it was looked for.
         looked: Vec<PathBuf>,
     },
+    /// A container did not start.
+    #[error("the container did not start")]
+    NotStarted(#[source] belljar_contract::Error),
     /// A container cannot give what the configuration requires.
     #[error(
         "the container lacks what the configuration requires: {}",

@@ -8,6 +8,7 @@
 )]
 
 mod apple;
+mod by_shell;
 mod fails;
 mod life;
 mod limits;

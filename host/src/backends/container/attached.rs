@@ -37,6 +37,8 @@ pub(super) struct Attached {
 struct Watched {
     child: Child,
     events: Mutex<Receiver<Event>>,
+    /// Whether it was seen to have ended, or its words to be all there.
+    seen: (bool, bool),
 }
 
 impl Attached {
@@ -68,6 +70,7 @@ impl Attached {
         let watched = Watched {
             child,
             events: Mutex::new(events),
+            seen: (false, false),
         };
         let attached = Self {
             cli: cli.clone(),
@@ -78,6 +81,11 @@ impl Attached {
         let lost = || not_started(std::io::Error::other("its pipes are not there"));
         let (input, output) = pipes.ok_or_else(lost)?;
         Ok((attached, Stream::new(output.into(), input.into())))
+    }
+
+    /// Whether the program has ended, without waiting for it.
+    pub(super) fn has_ended(&mut self) -> bool {
+        self.child.as_mut().is_none_or(Watched::look)
     }
 
     /// Waits until the program has ended, and kills it when it takes longer than it may. Only for a
@@ -108,9 +116,24 @@ impl Attached {
 }
 
 impl Watched {
+    fn look(&mut self) -> bool {
+        let events = self
+            .events
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        for event in events.try_iter() {
+            match event {
+                Event::Exited => self.seen.0 = true,
+                Event::Closed => self.seen.1 = true,
+                Event::Cancelled => {}
+            }
+        }
+        self.seen.0
+    }
+
     /// How it ended; none when it had to be killed.
     fn end(mut self, patience: Duration) -> Option<std::io::Result<ExitStatus>> {
-        let (mut exited, mut closed) = (false, false);
+        let (mut exited, mut closed) = self.seen;
         let mut come = |patience, wanted: fn(bool, bool) -> bool| {
             let context = Context::new().with_timeout(patience);
             let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);

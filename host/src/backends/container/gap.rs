@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{
-    ContainerEngine, ContainerOptions, ContainerUser, PullPolicy,
+    ContainerEngine, ContainerOptions, ContainerUser, PullPolicy, ResidentChoice,
     info::{EngineInfo, ImageInfo},
     options::NO_NETWORK,
 };
@@ -129,6 +129,10 @@ pub(super) fn gaps(
             apple(options, &mut gaps);
             volumes(options.engine, image, &mut gaps);
         }
+    }
+    if options.resident == ResidentChoice::Off {
+        let message = "there is none: every operation is an exec of its own, by the image's own shell and utilities, which a process in the container may replace";
+        gap(&mut gaps, Guarantee::Resident, message);
     }
     gaps
 }

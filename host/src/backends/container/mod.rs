@@ -14,6 +14,7 @@
 //! | `transport` | whether a resident is reached over a socket, or over the program that starts it, which `attached` holds |
 //! | `reconnect`, `standing` | a container that is found again by its name, and its place on the host |
 //! | `examine` | opens a session only to see what it gives |
+//! | `by_shell`, `engine_exec` | a session without a resident: an `exec` for each program, the contract by `sh` |
 //! | `backend` | the session: started once, explained when it dies, removed when it is closed |
 //!
 //! Nothing here goes through a shell of the host's, and no value of a variable enters an argument vector.
@@ -27,11 +28,13 @@
 mod arguments;
 mod attached;
 mod backend;
+mod by_shell;
 mod classify;
 mod cli;
 mod container_path;
 mod doctor;
 mod engine;
+mod engine_exec;
 mod environment;
 mod examine;
 mod failure;

@@ -6,16 +6,17 @@ use std::{
 };
 
 use belljar_contract::{
-    Backend, Context,
+    Backend, Context, Operation, blocking,
     session::{Capability, Description, PolicySummary},
 };
 
 use super::{
-    super::OpenError,
+    super::{OpenError, posix::PosixOptions},
     CliError, ContainerEngine, ContainerOptions, ContainerOptionsError, Gap, HostUser,
     ResidentChoice,
     arguments::{self, Surroundings},
     backend::ContainerBackend,
+    by_shell::ShellSession,
     cli::{Call, Cli},
     doctor::Expected,
     gap,
@@ -38,11 +39,43 @@ impl ContainerOptions {
     /// [`OpenError`] when the options are wrong, the workspace is not there, the engine does not answer, or
     /// what is required cannot be had.
     pub fn open_ambient(self) -> Result<Arc<dyn Backend>, OpenError> {
-        Ok(Arc::new(self.prepare_ambient()?.0))
+        if self.resident != ResidentChoice::Off {
+            return Ok(Arc::new(self.prepare_ambient()?.0));
+        }
+        // What a shell can do is known when it runs, so that it starts here.
+        let Confined { starter, gaps, .. } = self.confine_ambient()?;
+        let described = describe(&starter.options, &gaps);
+        let options = PosixOptions {
+            backend: described.backend,
+            root: described.root,
+            writable: described.writable,
+            durable: described.durable,
+            users: false,
+            environment: starter.options.environment.clone(),
+            limits: described.limits,
+            instructions: described.instructions,
+            hardening_gaps: described.hardening_gaps,
+        };
+        let context = Context::new().with_timeout(starter.options.start_timeout);
+        let opened = ShellSession::open(&context, starter, options);
+        match blocking::block_on(&context, opened) {
+            Ok(Ok(session)) => Ok(Arc::new(session)),
+            Ok(Err(error)) => Err(OpenError::NotStarted(error)),
+            Err(stop) => Err(OpenError::NotStarted(stop.during(Operation::Open))),
+        }
     }
 
     /// The session, with what is needed to judge what its resident sees.
     pub(super) fn prepare_ambient(self) -> Result<(ContainerBackend, Arc<Starter>), OpenError> {
+        let Confined { starter, gaps } = self.confine_ambient()?;
+        let description = describe(&starter.options, &gaps);
+        let starter = Arc::new(starter);
+        let backend = ContainerBackend::new(Arc::clone(&starter), description);
+        Ok((backend, starter))
+    }
+
+    /// Everything that can be said before a container starts.
+    fn confine_ambient(self) -> Result<Confined, OpenError> {
         let mut options = self.validated()?;
         if options.reconnect && options.state.is_none() {
             return Err(ContainerOptionsError::ReconnectWithoutState.into());
@@ -70,19 +103,23 @@ impl ContainerOptions {
             return Err(OpenError::RequirementsUnmet { gaps: unmet });
         }
         let hardening = arguments::hardening(&options, &surroundings)?;
-        let description = describe(&options, &gaps);
-        let starter = Arc::new(Starter {
+        let starter = Starter {
             cli,
-            expected: Expected::new(&options, &surroundings, gaps),
+            expected: Expected::new(&options, &surroundings, gaps.clone()),
             options,
             hardening,
             resident,
             way,
             no_socket: AtomicBool::new(false),
-        });
-        let backend = ContainerBackend::new(Arc::clone(&starter), description);
-        Ok((backend, starter))
+        };
+        Ok(Confined { starter, gaps })
     }
+}
+
+/// What is known before a container starts.
+struct Confined {
+    starter: Starter,
+    gaps: Vec<Gap>,
 }
 
 /// What the engine says of itself.
@@ -176,8 +213,8 @@ fn workspace_ambient(path: PathBuf) -> Result<PathBuf, OpenError> {
     }
 }
 
-/// The program that serves the contract.
-fn resident_ambient(options: &ContainerOptions) -> Result<PathBuf, OpenError> {
+/// The program that serves the contract; none where a shell does.
+fn resident_ambient(options: &ContainerOptions) -> Result<Option<PathBuf>, OpenError> {
     let looked = match &options.resident {
         ResidentChoice::Path(path) => vec![path.clone()],
         ResidentChoice::Auto => {
@@ -185,10 +222,12 @@ fn resident_ambient(options: &ContainerOptions) -> Result<PathBuf, OpenError> {
             let folders = options.residents.iter();
             folders.map(|folder| folder.join(&name)).collect()
         }
-        ResidentChoice::Off => Vec::new(),
+        ResidentChoice::Off => return Ok(None),
     };
     let found = looked.iter().find(|path| path.is_file()).cloned();
-    found.ok_or(OpenError::ResidentNotFound { looked })
+    found
+        .map(Some)
+        .ok_or(OpenError::ResidentNotFound { looked })
 }
 
 #[cfg(unix)]

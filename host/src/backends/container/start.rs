@@ -44,8 +44,8 @@ pub(super) struct Starter {
     pub(super) options: ContainerOptions,
     /// The options of `run` that confine.
     pub(super) hardening: Vec<String>,
-    /// The program that serves the contract, a path of the host.
-    pub(super) resident: PathBuf,
+    /// The program that serves the contract, a path of the host; none where a shell does.
+    pub(super) resident: Option<PathBuf>,
     /// What it is to see.
     pub(super) expected: Expected,
     /// How it is reached.
@@ -166,12 +166,14 @@ impl Starter {
             },
             None => Transport::Stdio,
         };
+        let program = self.resident.as_deref();
+        let no_resident = || std::io::Error::other("this session has no resident");
         let run = Start {
             hardening: &self.hardening,
             labels: &labels,
             container_name: &container,
             keeper: Keeper::Resident {
-                program: &self.resident,
+                program: program.ok_or_else(no_resident)?,
                 transport,
             },
         };
@@ -337,7 +339,7 @@ impl Starter {
     }
 
     /// What a container does; none when it is gone.
-    fn state(
+    pub(super) fn state(
         &self,
         context: &Context,
         container: &str,
@@ -349,6 +351,12 @@ impl Starter {
             Err(error) if matches!(error.failure, CliFailure::ContainerGone) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether a container runs by now.
+    pub(super) fn is_running(&self, context: &Context, container: &str) -> Result<bool, CliError> {
+        let state = self.state(context, container)?;
+        Ok(state == Some(ContainerState::Running))
     }
 
     /// Removes a container; one that is gone is removed.
