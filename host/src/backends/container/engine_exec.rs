@@ -12,7 +12,7 @@ use std::{
 };
 
 use belljar_contract::{
-    Context, async_trait, blocking,
+    Context, async_trait,
     processes::{Execution, Outcome, Output},
 };
 use belljar_workspace::processes::HeadAndTail;
@@ -24,10 +24,7 @@ use super::{
     start::Starter,
     supervised::{Event, closed, kill, watch},
 };
-use crate::backends::{
-    executor::Executor,
-    posix::{Exec, ExecCall, ExecError},
-};
+use crate::backends::posix::{Exec, ExecCall, ExecError};
 
 /// How long what was printed may take to come after the program's end.
 const DRAIN: Duration = Duration::from_millis(500);
@@ -48,9 +45,18 @@ impl Exec for EngineExec {
         // When this future is dropped, the program is not wanted any more.
         let _cancel = OnDrop(context.clone());
         let bounded = context.clone();
-        blocking::run(&Executor, move || run(&starter, &container, &bounded, call))
+        // Always on another thread: whoever waits for a program must be able to run one that ends it.
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        thread::Builder::new()
+            .name("belljar-exec".into())
+            // Nobody waits any more when it is not received.
+            .spawn(move || answer.send(run(&starter, &container, &bounded, call)))
+            .map_err(|error| ExecError::Busy {
+                message: error.to_string(),
+            })?;
+        answered
             .await
-            .unwrap_or_else(|| Err(failed("there is no thread to work on")))
+            .unwrap_or_else(|_| Err(failed("the thread that waited for it is gone")))
     }
 }
 
