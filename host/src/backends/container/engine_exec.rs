@@ -50,7 +50,7 @@ impl Exec for EngineExec {
         thread::Builder::new()
             .name("belljar-exec".into())
             // Nobody waits any more when it is not received.
-            .spawn(move || answer.send(run(&starter, &container, &bounded, call)))
+            .spawn(move || drop(answer.send(run(&starter, &container, &bounded, call))))
             .map_err(|error| ExecError::Busy {
                 message: error.to_string(),
             })?;
