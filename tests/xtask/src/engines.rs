@@ -25,7 +25,7 @@ pub(crate) fn ready(workspace: &Workspace) -> Result<()> {
     let images = Images::new(workspace)?;
     if needed {
         install()?;
-        start_docker(workspace)?;
+        start_docker()?;
     }
     for (engine, names) in [
         ("docker", [BUSYBOX, DEBIAN].as_slice()),
@@ -83,13 +83,14 @@ fn install() -> Result<()> {
 
 /// Starts Debian's dockerd, where nothing has: without a bridge and without touching the machine's network
 /// rules, since no test's container has a network. It stays when the tests have ended.
-fn start_docker(workspace: &Workspace) -> Result<()> {
+fn start_docker() -> Result<()> {
     let works = || process::works(Command::new("docker").arg("version"));
     if works() {
         return Ok(());
     }
-    let state = workspace.target().join("dockerd");
-    fs::create_dir_all(&state).with_context(|| format!("cannot make {}", state.display()))?;
+    // Sockets lie below it, whose paths must be short.
+    let state = Path::new("/var/lib/belljar-dockerd");
+    fs::create_dir_all(state).with_context(|| format!("cannot make {}", state.display()))?;
     let of = |name: &str| state.join(name);
     // One that a dead daemon left would keep this one from starting.
     let _ = fs::remove_file(of("pid"));
