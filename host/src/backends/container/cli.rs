@@ -41,8 +41,6 @@ pub(super) struct Call<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) stdout: Vec<u8>,
-    /// Warnings.
-    pub(super) stderr: String,
 }
 
 impl Cli {
@@ -118,7 +116,6 @@ impl Cli {
                 )),
                 false => Ok(Answer {
                     stdout: ended.stdout,
-                    stderr: words,
                 }),
             },
             How::Exited(status) => Err(failed(classify(status.code(), &words), words)),

@@ -19,12 +19,6 @@
 //!
 //! Nothing here goes through a shell of the host's, and no value of a variable enters an argument vector.
 
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "the fall-back and reconnecting, which use the rest of it, come next"
-)]
-
 mod arguments;
 mod attached;
 mod backend;

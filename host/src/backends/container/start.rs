@@ -32,6 +32,8 @@ use crate::backends::resident::Resident;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// After this long it is looked whether the container still runs.
 const LOOK_AFTER: Duration = Duration::from_secs(1);
+/// How often it is looked whether a container is gone by now.
+const LOOK: Duration = Duration::from_millis(50);
 /// How long a container that did not come to be may take to be removed.
 const REMOVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a program whose stream has ended may take to end and say why.
@@ -359,19 +361,27 @@ impl Starter {
         Ok(state == Some(ContainerState::Running))
     }
 
-    /// Removes a container; one that is gone is removed.
+    /// Removes a container, and waits until the engine does not know it any more; one that is gone is
+    /// removed.
     pub(super) fn remove(&self, container: &str, timeout: Duration) -> Result<(), CliError> {
+        let context = Context::new().with_timeout(timeout);
         let arguments = arguments::remove(self.cli.engine(), container);
-        match self.unless_gone(&arguments, timeout) {
+        let removed = match self.unless_gone(&arguments, timeout) {
             // It was about to end by itself, and an engine may trip over that.
             Err(error) if matches!(error.failure, CliFailure::Other { .. }) => {
-                match self.state(&Context::new(), container) {
-                    Ok(None) => Ok(()),
+                match self.state(&context, container) {
+                    Ok(None) => return Ok(()),
                     _ => self.unless_gone(&arguments, timeout),
                 }
             }
             removed => removed,
+        };
+        removed?;
+        // The engine may be at it already, and lists it until it is done.
+        while context.check().is_ok() && self.state(&context, container)?.is_some() {
+            std::thread::sleep(LOOK);
         }
+        Ok(())
     }
 
     /// Stops a container, which stays; one that is gone has stopped.

@@ -13,7 +13,7 @@ pub(super) use self::{
     exec::{Exec, exec},
     hardening::{Surroundings, hardening},
     query::{
-        containers, context, image_inspect, info, inspect, kill, pull, remove, start, stop, unpause,
+        containers, context, image_inspect, info, inspect, pull, remove, start, stop, unpause,
     },
     run::{Keeper, Start, Transport, pulls_by_itself, run},
 };

@@ -62,11 +62,6 @@ pub(crate) fn remove(engine: ContainerEngine, id: &str) -> Vec<String> {
     }
 }
 
-/// Kills a container's process 1.
-pub(crate) fn kill(id: &str) -> Vec<String> {
-    words(&["kill", id])
-}
-
 /// Lets a paused container go on; Apple's cannot be paused.
 pub(crate) fn unpause(engine: ContainerEngine, id: &str) -> Option<Vec<String>> {
     match engine {
@@ -135,7 +130,6 @@ mod tests {
             (remove(Docker, "a"), "rm --force --volumes a"),
             (remove(Podman, "a"), "rm --force --time=0 --volumes a"),
             (remove(Apple, "a"), "delete --force a"),
-            (kill("a"), "kill a"),
             (start("a", false), "start a"),
             (start("a", true), "start --attach --interactive a"),
             (stop("a"), "stop --time=1 a"),
