@@ -16,9 +16,9 @@ use std::path::PathBuf;
 pub use self::{
     container::{
         Bind, CliError, CliFailure, ContainerEngine, ContainerOptions, ContainerOptionsError,
-        ContainerState, ContainerUser, DEFAULT_CWD, EngineEnvironment, Gap, Guarantee, HostUser,
-        Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice, TransportChoice,
-        Verdict, prune_ambient,
+        ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD, EngineEnvironment, Gap,
+        Guarantee, HostUser, Kept, Left, PoolOptions, PruneOptions, PruneReport, PullPolicy,
+        ResidentChoice, TransportChoice, Verdict, prune_ambient,
     },
     local::LocalOptions,
     posix::{Exec, ExecCall, ExecError, PosixBackend, PosixOptions},
@@ -91,6 +91,9 @@ pub enum OpenError {
     /// A container did not start.
     #[error("the container did not start")]
     NotStarted(#[source] belljar_contract::Error),
+    /// There is no thread that could keep a pool of containers filled.
+    #[error("the pool of containers has no thread to work on")]
+    Pool(#[source] std::io::Error),
     /// A container cannot give what the configuration requires.
     #[error(
         "the container lacks what the configuration requires: {}",

@@ -12,6 +12,7 @@ mod by_shell;
 mod fails;
 mod life;
 mod limits;
+mod pool;
 mod reconnect;
 mod transport;
 mod workspace;

@@ -66,7 +66,7 @@ impl ShellSession {
             }),
             Err(error) => {
                 drop(held);
-                let removed = move || starter.remove(&container, GIVE_UP_TIMEOUT);
+                let removed = move || starter.cli.remove(&container, GIVE_UP_TIMEOUT);
                 // What cannot be removed now ends by itself: its input has ended.
                 let _ = blocking::run(&Executor, removed).await;
                 Err(error)
@@ -88,7 +88,7 @@ fn start(starter: &Starter, context: &Context) -> Result<(String, (Attached, Str
     let run = arguments::run(&starter.options, &run).map_err(std::io::Error::other)?;
     let (mut attached, stream) = Attached::start(&starter.cli, &run)?;
     loop {
-        if starter.is_running(context, &container)? {
+        if starter.cli.is_running(context, &container)? {
             return Ok((container, (attached, stream)));
         }
         if attached.has_ended() {
@@ -99,7 +99,7 @@ fn start(starter: &Starter, context: &Context) -> Result<(String, (Attached, Str
         }
         if let Err(stop) = context.check() {
             drop(stream);
-            let _ = starter.remove(&container, GIVE_UP_TIMEOUT);
+            let _ = starter.cli.remove(&container, GIVE_UP_TIMEOUT);
             return Err(stop.into());
         }
         std::thread::sleep(LOOK);
@@ -121,7 +121,7 @@ impl Backend for ShellSession {
         drop(self.held.lock().await.take());
         let (starter, container) = (Arc::clone(&self.starter), self.container.clone());
         let removed = blocking::run(&Executor, move || {
-            starter.remove(&container, REMOVE_TIMEOUT)
+            starter.cli.remove(&container, REMOVE_TIMEOUT)
         })
         .await;
         let removed = removed.ok_or_else(|| no_thread(Operation::Close))?;

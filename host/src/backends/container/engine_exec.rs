@@ -98,7 +98,7 @@ fn run(
         return Err(ExecError::Unavailable {
             message: format!(
                 "{}: {}",
-                starter.fate(container),
+                starter.cli.fate(container),
                 execution.stderr.to_text().trim()
             ),
         });
@@ -241,7 +241,7 @@ impl Starter {
     /// Whether a container runs, as far as the engine says.
     pub(super) fn runs(&self, container: &str) -> bool {
         matches!(
-            self.state(&Context::new(), container),
+            self.cli.state(&Context::new(), container),
             Ok(Some(ContainerState::Running)) | Err(_)
         )
     }

@@ -1,10 +1,14 @@
 //! Opens a session only to see what it gives of what was asked.
 
+use std::sync::Arc;
+
 use belljar_contract::{Backend as _, Context};
 
 use super::{
     super::{ExamineError, Report},
-    ContainerOptions, doctor,
+    ContainerOptions,
+    backend::ContainerBackend,
+    doctor,
 };
 
 impl ContainerOptions {
@@ -23,7 +27,8 @@ impl ContainerOptions {
         let require = std::mem::take(&mut options.require);
         options.name = None;
         options.reconnect = false;
-        let (session, starter) = options.prepare_ambient()?;
+        let (starter, description) = options.prepare_ambient()?;
+        let session = ContainerBackend::new(Arc::clone(&starter), description, None);
         let probed = session.probe(context).await;
         let closed = session.close().await;
         let facts = probed?;

@@ -10,7 +10,10 @@
 //! | `doctor` | what a container gives of what was asked, as its resident sees it |
 //! | `labels`, `owner` | what is written on a container, so that it is found again |
 //! | `listing`, `prune` | which containers are ours, and which of them are left over |
-//! | `open` | what is said before a container starts; `start` starts it, `not_started` says why not, `meeting` is where its resident connects |
+//! | `open` | what is said before a container starts; `start` starts it, `not_started` says why not |
+//! | `connect` | a session with the resident of a container that starts; `meeting` is where it connects |
+//! | `running` | a container with its resident, and its end; `lifecycle` asks its engine about it |
+//! | `pool` | containers that run before a session needs one |
 //! | `transport` | whether a resident is reached over a socket, or over the program that starts it, which `attached` holds |
 //! | `reconnect`, `standing` | a container that is found again by its name, and its place on the host |
 //! | `examine` | opens a session only to see what it gives |
@@ -25,6 +28,7 @@ mod backend;
 mod by_shell;
 mod classify;
 mod cli;
+mod connect;
 mod container_path;
 mod doctor;
 mod engine;
@@ -36,14 +40,17 @@ mod gap;
 mod info;
 mod kept;
 mod labels;
+mod lifecycle;
 mod listing;
 mod meeting;
 mod not_started;
 mod open;
 mod options;
 mod owner;
+mod pool;
 mod prune;
 mod reconnect;
+mod running;
 mod standing;
 mod start;
 mod supervised;
@@ -60,6 +67,7 @@ pub use self::{
         Bind, ContainerOptions, ContainerUser, DEFAULT_CWD, HostUser, PullPolicy, ResidentChoice,
         TransportChoice,
     },
+    pool::{ContainerPool, PoolOptions},
     prune::{Kept, Left, PruneOptions, PruneReport, Verdict, prune_ambient},
     validate::ContainerOptionsError,
 };

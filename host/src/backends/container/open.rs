@@ -40,7 +40,8 @@ impl ContainerOptions {
     /// what is required cannot be had.
     pub fn open_ambient(self) -> Result<Arc<dyn Backend>, OpenError> {
         if self.resident != ResidentChoice::Off {
-            return Ok(Arc::new(self.prepare_ambient()?.0));
+            let (starter, description) = self.prepare_ambient()?;
+            return Ok(Arc::new(ContainerBackend::new(starter, description, None)));
         }
         // What a shell can do is known when it runs, so that it starts here.
         let Confined { starter, gaps, .. } = self.confine_ambient()?;
@@ -65,13 +66,11 @@ impl ContainerOptions {
         }
     }
 
-    /// The session, with what is needed to judge what its resident sees.
-    pub(super) fn prepare_ambient(self) -> Result<(ContainerBackend, Arc<Starter>), OpenError> {
+    /// What starts containers with these options, and what is said of a session in one.
+    pub(super) fn prepare_ambient(self) -> Result<(Arc<Starter>, Arc<Description>), OpenError> {
         let Confined { starter, gaps } = self.confine_ambient()?;
         let description = describe(&starter.options, &gaps);
-        let starter = Arc::new(starter);
-        let backend = ContainerBackend::new(Arc::clone(&starter), description);
-        Ok((backend, starter))
+        Ok((Arc::new(starter), Arc::new(description)))
     }
 
     /// Everything that can be said before a container starts.

@@ -69,6 +69,14 @@ pub enum ContainerOptionsError {
     /// What is found again needs a place.
     #[error("reconnect needs a folder of the host's for what is found again; set state")]
     ReconnectWithoutState,
+    /// What is found again belongs to one session after the other, and a pool's to one alone.
+    #[error("a pool has containers that nobody used before; leave out reconnect, or the pool")]
+    PoolWithReconnect,
+    /// Without a resident nothing in a container can be kept ready.
+    #[error(
+        "a pool needs a resident in its containers; set resident = \"auto\", or leave out the pool"
+    )]
+    PoolWithoutResident,
     /// The engine is on another machine, where a path of this one is something else, or nothing.
     #[error(
         "{} cannot be bound: the engine is on another machine ({address}), where this path is another; leave it out, or use an engine of this machine",
