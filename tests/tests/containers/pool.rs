@@ -53,7 +53,10 @@ fn one_is_handed_out_once_and_gone_with_its_session() {
         filled(&pool, 1);
         let second = Sandbox::new(pool.session());
         // Another container, in which nobody was.
-        let seen = printed(&second, "ls -A . /tmp | wc -w; ps | grep -c 'sleep 60[0]'; true");
+        let seen = printed(
+            &second,
+            "ls -A . /tmp | wc -w; ps | grep -c 'sleep 60[0]'; true",
+        );
         assert_eq!(seen, "2\n0", "{of}: two empty directories, and no program");
         close(&first);
         assert!(
