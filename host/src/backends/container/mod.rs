@@ -13,6 +13,7 @@
 //! | `open` | what is said before a container starts; `start` starts it, `not_started` says why not |
 //! | `connect` | a session with the resident of a container that starts; `meeting` is where it connects |
 //! | `running` | a container with its resident, and its end; `lifecycle` asks its engine about it |
+//! | `carry` | brings the resident to an engine on another machine |
 //! | `pool` | containers that run before a session needs one |
 //! | `transport` | whether a resident is reached over a socket, or over the program that starts it, which `attached` holds |
 //! | `reconnect`, `standing` | a container that is found again by its name, and its place on the host |
@@ -26,6 +27,7 @@ mod arguments;
 mod attached;
 mod backend;
 mod by_shell;
+mod carry;
 mod classify;
 mod cli;
 mod connect;

@@ -108,6 +108,7 @@ impl ContainerOptions {
             options,
             hardening,
             resident,
+            carries: matches!(place, Place::Elsewhere { .. }),
             way,
             no_socket: AtomicBool::new(false),
         };

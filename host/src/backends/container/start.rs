@@ -10,7 +10,7 @@ use belljar_contract::Context;
 
 use super::{
     CliError, CliFailure, ContainerOptions, PullPolicy,
-    arguments::{self, Keeper, Start, Transport},
+    arguments::{self, Keeper, Program, Start, Transport},
     cli::Cli,
     doctor::{self, Expected},
     labels::{self, Labels},
@@ -23,7 +23,7 @@ use super::{
 };
 
 /// How long a container that did not come to be may take to be removed.
-const REMOVE_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const REMOVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Everything that is known before a container starts.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub(super) struct Starter {
     pub(super) hardening: Vec<String>,
     /// The program that serves the contract, a path of the host; none where a shell does.
     pub(super) resident: Option<PathBuf>,
+    /// Whether it must be brought to the engine, which cannot bind it.
+    pub(super) carries: bool,
     /// What it is to see.
     pub(super) expected: Expected,
     /// How it is reached.
@@ -136,14 +138,21 @@ impl Starter {
             },
             None => Transport::Stdio,
         };
-        let program = self.resident.as_deref();
         let no_resident = || std::io::Error::other("this session has no resident");
+        let program = self.resident.as_deref().ok_or_else(no_resident)?;
+        let carrier = match self.carries {
+            true => Some(self.carry(context, program)?),
+            false => None,
+        };
         let run = Start {
             hardening: &self.hardening,
             labels: &labels,
             container_name: &container,
             keeper: Keeper::Resident {
-                program: program.ok_or_else(no_resident)?,
+                program: match &carrier {
+                    Some(carrier) => Program::CarriedBy(carrier),
+                    None => Program::Here(program),
+                },
                 transport,
             },
         };
