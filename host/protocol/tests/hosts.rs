@@ -61,9 +61,11 @@ fn what_is_no_host_is_told() {
     ] {
         assert!(matches!(serve_with(bytes), Ok(())), "{bytes:?}");
     }
-    for bytes in [b"GET / HTTP/1.1\r\n\r\n".as_slice(), b"belljar\x02"] {
+    for bytes in [b"GET / HTTP/1.1\r\n\r\n".as_slice(), b"belljar: no such"] {
         assert!(matches!(serve_with(bytes), Err(ServeError::NotOurs)));
     }
+    let newer = serve_with(b"belljar\x02and something that we do not know");
+    assert!(matches!(newer, Err(ServeError::OtherVersion(2))));
     for bytes in [
         [PREAMBLE.as_slice(), &frame(1, &Ask::Open(opening()))].concat(),
         [PREAMBLE.as_slice(), &frame(0, &ask(read("a")))].concat(),
