@@ -12,7 +12,7 @@
 
 use belljar_contract::{
     MAX_COMMAND_NAMES, MAX_NAME_BYTES, MAX_PATH_BYTES, Request,
-    files::{Entry, Found, Line, Match},
+    files::{Entry, Found, Line, MAX_LINE_BYTES, Match},
     session::{CommandInfo, Limits},
 };
 
@@ -31,6 +31,8 @@ const AROUND: u64 = 512 << 10;
 const RESULTS_BYTES: u64 = 64 << 20;
 /// Lengths, kinds and numbers of one result.
 const FIELDS: u64 = 64;
+/// A line, in which a byte that is no character is three.
+const LINE_BYTES: u64 = 3 * MAX_LINE_BYTES as u64 + FIELDS;
 
 /// What one message may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,8 +113,7 @@ pub fn answer(request: &Request, limits: &Limits) -> Size {
             let line = of_elements::<Line>(1) + of_text(0);
             Size::of_results(
                 limits.results.min(scope.limit),
-                // Whatever its lines are: all results together are bounded.
-                RESULTS_BYTES,
+                name(MAX_PATH_BYTES).saturating_add(lines.saturating_mul(LINE_BYTES)),
                 of_elements::<Match>(1) + 2 * of_text(0) + lines.saturating_mul(line),
             )
         }

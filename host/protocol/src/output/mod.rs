@@ -3,6 +3,8 @@
 //! Whole frames are written, by the thread whose message it is. The descriptor does not block: who writes
 //! waits in a poll, so that it can be woken, and what is short can be posted by whoever must not wait.
 
+#[cfg(test)]
+mod tests;
 mod turns;
 
 use std::{

@@ -76,6 +76,12 @@ impl Turns {
         }
     }
 
+    /// How many short and long ones wait.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> (usize, usize) {
+        (self.short.len(), self.long.len())
+    }
+
     fn next(&self) -> Option<&(u64, Thread)> {
         let (first, second) = match self.short_was_last {
             true => (&self.long, &self.short),

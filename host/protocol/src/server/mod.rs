@@ -13,7 +13,7 @@ use belljar_contract::{Context, Error, Request, Response};
 use rustix::io::Errno;
 
 use self::{
-    reader::{Reader, say},
+    reader::{Reader, post, say},
     session::Session,
 };
 use crate::{
@@ -87,7 +87,7 @@ pub fn serve<E: Engine>(
 ) -> Result<(), ServeError> {
     let over = Waker::new()?;
     let (mut reader, output) = Reader::of(stream)?;
-    output.post(&PREAMBLE)?;
+    post(&output, &PREAMBLE)?;
     match reader.first::<{ PREAMBLE.len() }>(&output, &over)? {
         Some(PREAMBLE) => {}
         Some(other) => {

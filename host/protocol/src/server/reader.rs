@@ -159,9 +159,12 @@ pub(super) fn say(output: &Output, call: u32, answer: &Answer) -> Result<(), Ser
     }
 }
 
+/// The same of a frame without payload.
 pub(super) fn post(output: &Output, frame: &[u8]) -> Result<(), ServeError> {
-    output.post(frame).map_err(|errno| match errno {
-        Errno::NOBUFS => ServeError::OutOfOrder("asks and does not read the answers"),
-        errno => errno.into(),
-    })
+    match output.post(frame) {
+        // Who reads sees that the host is gone.
+        Ok(()) | Err(Errno::PIPE | Errno::CONNRESET) => Ok(()),
+        Err(Errno::NOBUFS) => Err(ServeError::OutOfOrder("asks and does not read the answers")),
+        Err(errno) => Err(errno.into()),
+    }
 }
