@@ -15,6 +15,10 @@ const VALUE: &str = "glibc.malloc.mmap_threshold=1048576:glibc.malloc.trim_thres
 
 /// Starts this program anew with these thresholds, unless somebody has set some. When it cannot be, it goes on,
 /// and keeps more memory.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the C library has no other place for them"
+)]
 pub(crate) fn keep_little() {
     if env::var_os(NAME).is_some() {
         return;
