@@ -4,8 +4,12 @@ use std::{os::unix::fs::PermissionsExt as _, path::PathBuf};
 
 use belljar::{
     ErrorKind,
-    backends::{CliFailure, ContainerOptions, EngineEnvironment, OpenError, PullPolicy},
+    backends::{
+        CliFailure, ContainerOptions, ContainerState, EngineEnvironment, OpenError, PullPolicy,
+    },
 };
+
+use belljar_tests::is_root;
 
 use super::*;
 
@@ -27,6 +31,20 @@ fn not_started(options: ContainerOptions) -> Error {
     assert_ne!(error.kind, ErrorKind::NotFound, "{error:?}");
     close(&sandbox);
     error
+}
+
+/// The engine says that the container runs no more, whether it has removed it yet or not.
+#[track_caller]
+fn has_ended(error: &Error) {
+    let fate = fate_of(error);
+    assert!(
+        matches!(
+            fate,
+            ContainerFate::Gone
+                | ContainerFate::There(ContainerState::Exited | ContainerState::Removing)
+        ),
+        "{error:?}"
+    );
 }
 
 /// A session's container.
@@ -60,6 +78,7 @@ fn one_that_is_killed_from_outside_ends_the_call_at_once() {
             assert!(began.elapsed() < Duration::from_secs(3), "at once");
             ended.expect_err("it is dead")
         });
+        has_ended(&error);
         is_dead(&sandbox, &error);
         close(&sandbox);
     }
@@ -81,6 +100,13 @@ fn one_that_is_paused_is_given_up() {
         let began = Instant::now();
         let error = run(&sandbox, "true").expect_err("nobody answers");
         assert!(began.elapsed() < Duration::from_secs(5), "{error:?}");
+        assert!(
+            matches!(
+                fate_of(&error),
+                ContainerFate::There(ContainerState::Paused)
+            ),
+            "{error:?}"
+        );
         is_dead(&sandbox, &error);
         close(&sandbox);
         assert!(
@@ -104,6 +130,7 @@ fn one_that_is_removed_from_outside_is_gone() {
     printed(&sandbox, "true");
     engine(options.engine, &["rm", "--force", &container(&options)]);
     let error = run(&sandbox, "true").expect_err("it is dead");
+    has_ended(&error);
     is_dead(&sandbox, &error);
     close(&sandbox);
 }
@@ -137,8 +164,7 @@ fn a_program_that_is_not_there_is_missing() {
 fn stand_in(folder: &tempfile::TempDir, text: &str) -> PathBuf {
     let path = folder.path().join("engine");
     std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("it is written");
-    let mode = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&path, mode).expect("it is ours");
+    make_executable(&path);
     path
 }
 
@@ -199,7 +225,6 @@ fn an_engine_that_is_down_is_said_to_be_down() {
 fn a_socket_that_refuses_the_user_is_said_to_do_so() {
     let Some(options) = on_docker() else { return };
     if !is_root() {
-        println!("skipped: only root can become nobody");
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -211,12 +236,6 @@ fn a_socket_that_refuses_the_user_is_said_to_do_so() {
         ..options
     });
     assert!(matches!(failure, CliFailure::EngineRefuses), "{failure:?}");
-}
-
-/// Whether this process may become somebody else.
-fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    std::fs::metadata("/proc/self").is_ok_and(|this| this.uid() == 0)
 }
 
 #[test]

@@ -9,22 +9,27 @@
 
 mod apple;
 mod by_shell;
+mod daemon;
 mod fails;
 mod life;
 mod limits;
 mod pool;
 mod reconnect;
+mod rootless;
 mod transport;
 mod workspace;
 
 use std::{
+    error::Error as _,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
     process::Command as Program,
     time::{Duration, Instant},
 };
 
 use belljar::{
     Command, Context, Error, ErrorKind, RunOptions, Sandbox,
-    backends::{ContainerEngine, ContainerOptions},
+    backends::{ContainerEngine, ContainerFate, ContainerOptions},
     processes::Execution,
 };
 use belljar_contract::blocking::block_on;
@@ -127,4 +132,26 @@ fn is_dead(sandbox: &Sandbox, error: &Error) {
         assert_eq!(again.kind, ErrorKind::BackendUnavailable, "{again:?}");
         assert!(began.elapsed() < Duration::from_secs(1), "{again:?}");
     }
+}
+
+/// What became of the container of a session that is dead.
+#[track_caller]
+fn fate_of(error: &Error) -> &ContainerFate {
+    let source = error.source();
+    match source.and_then(|source| source.downcast_ref()) {
+        Some(fate) => fate,
+        None => panic!("its fate is not told: {error:?}"),
+    }
+}
+
+/// Makes a script of a test's a program.
+fn make_executable(path: &Path) {
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(path, mode).expect("it is ours");
+}
+
+/// Kills a process of this machine by its id.
+fn kill(process: &str) {
+    let killed = Program::new("kill").args(["-KILL", process]).status();
+    assert!(killed.expect("it starts").success(), "{process}");
 }

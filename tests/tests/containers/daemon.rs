@@ -1,0 +1,267 @@
+//! A daemon that dies, hangs, comes again, or has a full disk, under sessions that it started.
+
+use belljar::{
+    ErrorKind, WriteOptions,
+    backends::{
+        CliError, CliFailure, ContainerFate, ContainerOptions, OpenError, PruneOptions,
+        PruneReport, TransportChoice, prune_ambient,
+    },
+};
+use belljar_tests::Daemon;
+
+use super::*;
+
+/// Room for the image, and for some containers.
+const DISK: u64 = 64 << 20;
+
+const TRANSPORTS: [TransportChoice; 2] = [TransportChoice::Socket, TransportChoice::Stdio];
+
+fn over(daemon: &Daemon, transport: TransportChoice) -> ContainerOptions {
+    ContainerOptions {
+        transport,
+        ..daemon.options()
+    }
+}
+
+fn pruned(daemon: &Daemon) -> PruneReport {
+    let options = PruneOptions {
+        engine_environment: daemon.environment(),
+        ..PruneOptions::default()
+    };
+    prune_ambient(&Context::new(), &options).expect("the engine answers")
+}
+
+/// Starts a call that lasts, does something to it, and gives how it ended.
+fn in_the_middle(sandbox: &Sandbox, act: impl FnOnce()) -> Error {
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| run(sandbox, "echo >running; exec sleep 600"));
+        until("it runs", Duration::from_secs(10), || {
+            wait(sandbox.stat("running")).is_ok()
+        });
+        act();
+        call.join().expect("no panic").expect_err("it is dead")
+    })
+}
+
+/// Why an engine's program failed, where that is what an error comes from.
+fn failure(error: &Error) -> Option<&CliFailure> {
+    let source = error.source()?;
+    match source.downcast_ref::<ContainerFate>() {
+        Some(ContainerFate::Unknown(error)) => Some(&error.failure),
+        Some(_) => None,
+        None => source
+            .downcast_ref::<CliError>()
+            .map(|error| &error.failure),
+    }
+}
+
+#[test]
+fn over_a_socket_calls_go_on_while_the_daemon_is_dead_and_end_when_it_comes_again() {
+    let Some(mut daemon) = Daemon::start(DISK, &[]) else {
+        return;
+    };
+    let sandbox = open(over(&daemon, TransportChoice::Socket));
+    printed(&sandbox, "true");
+    let error = in_the_middle(&sandbox, || {
+        daemon.kill();
+        wait(sandbox.write("a", "b", WriteOptions::default())).expect("it is not needed");
+        assert_eq!(printed(&sandbox, "cat a"), "b");
+        // Now it ends what it does not know.
+        daemon.restart().expect("it comes again");
+    });
+    assert!(matches!(fate_of(&error), ContainerFate::Gone), "{error:?}");
+    is_dead(&sandbox, &error);
+    close(&sandbox);
+    assert!(pruned(&daemon).containers.is_empty());
+    assert!(daemon.containers().is_empty());
+    // The next one is as any other.
+    let sandbox = open(daemon.options());
+    assert_eq!(printed(&sandbox, "echo again"), "again");
+    close(&sandbox);
+}
+
+#[test]
+fn over_standard_streams_a_call_ends_with_the_daemon_that_carries_it() {
+    let Some(mut daemon) = Daemon::start(DISK, &[]) else {
+        return;
+    };
+    let sandbox = open(over(&daemon, TransportChoice::Stdio));
+    printed(&sandbox, "true");
+    let mut killed = None;
+    let error = in_the_middle(&sandbox, || {
+        daemon.kill();
+        killed = Some(Instant::now());
+    });
+    let took = killed.expect("it was").elapsed();
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert!(
+        matches!(failure(&error), Some(CliFailure::EngineDown)),
+        "{error:?}"
+    );
+    is_dead(&sandbox, &error);
+    daemon.restart().expect("it comes again");
+    close(&sandbox);
+    assert!(pruned(&daemon).containers.is_empty());
+    assert!(daemon.containers().is_empty());
+}
+
+#[test]
+fn a_daemon_that_is_told_to_end_takes_its_containers_along() {
+    let Some(mut daemon) = Daemon::start(DISK, &[]) else {
+        return;
+    };
+    for transport in TRANSPORTS {
+        let sandbox = open(over(&daemon, transport));
+        printed(&sandbox, "true");
+        let began = Instant::now();
+        let error = in_the_middle(&sandbox, || daemon.terminate());
+        assert!(began.elapsed() < Duration::from_secs(10), "{error:?}");
+        is_dead(&sandbox, &error);
+        // That it is down is not that the container is gone.
+        let closed = wait(sandbox.close()).expect_err("nobody can tell");
+        assert_eq!(closed.kind, ErrorKind::BackendUnavailable, "{closed:?}");
+        daemon.restart().expect("it comes again");
+        assert!(daemon.containers().is_empty());
+    }
+}
+
+#[test]
+fn a_daemon_that_dies_while_it_starts_a_container() {
+    let runtime = tempfile::tempdir().expect("a temporary folder");
+    let script = runtime.path().join("runtime");
+    let option = format!("--add-runtime=deadly={}", script.display());
+    let options = [option.as_str(), "--default-runtime=deadly"];
+    std::fs::write(&script, "#!/bin/sh\nexec runc \"$@\"\n").expect("it is written");
+    make_executable(&script);
+    let Some(mut daemon) = Daemon::start(DISK, &options) else {
+        return;
+    };
+    // What makes the container for the daemon kills it first.
+    let pid = daemon.folder().join("pid");
+    let text = format!(
+        "#!/bin/sh\ncase \" $* \" in *\" create \"*) kill -KILL \"$(cat {})\";; esac\nexec runc \"$@\"\n",
+        pid.display()
+    );
+    for transport in TRANSPORTS {
+        std::fs::write(&script, &text).expect("it is written");
+        let sandbox = open(over(&daemon, transport));
+        let began = Instant::now();
+        let error = run(&sandbox, "true").expect_err("it does not start");
+        assert!(began.elapsed() < Duration::from_secs(10), "{error:?}");
+        assert_eq!(error.kind, ErrorKind::BackendUnavailable, "{error:?}");
+        assert!(
+            matches!(failure(&error), Some(CliFailure::EngineDown)),
+            "{error:?}"
+        );
+        std::fs::write(&script, "#!/bin/sh\nexec runc \"$@\"\n").expect("it is written");
+        daemon.kill();
+        daemon.restart().expect("it comes again");
+        // The same session starts when the engine can.
+        assert_eq!(printed(&sandbox, "echo again"), "again");
+        close(&sandbox);
+        assert!(daemon.containers().is_empty(), "{transport:?}");
+    }
+}
+
+#[test]
+fn a_daemon_that_hangs_is_given_up() {
+    let Some(daemon) = Daemon::start(DISK, &[]) else {
+        return;
+    };
+    let sandbox = open(over(&daemon, TransportChoice::Socket));
+    printed(&sandbox, "true");
+    let id = daemon.containers().remove(0);
+    let process = daemon.docker(&["inspect", "--format={{.State.Pid}}", &id]);
+    daemon.freeze();
+    assert_eq!(printed(&sandbox, "echo still"), "still");
+    let began = Instant::now();
+    let refused = ContainerOptions {
+        start_timeout: Duration::from_millis(500),
+        ..daemon.options()
+    };
+    let Err(OpenError::Engine(error)) = refused.open_ambient().map(drop) else {
+        panic!("it is refused");
+    };
+    assert!(matches!(error.failure, CliFailure::Hangs { .. }), "{error}");
+    assert!(began.elapsed() < Duration::from_secs(3));
+    // Nobody tells what became of a container that ends meanwhile, and the call does not wait for it.
+    let began = Instant::now();
+    let error = in_the_middle(&sandbox, || {
+        kill(&process);
+    });
+    assert!(began.elapsed() < Duration::from_secs(8), "{error:?}");
+    assert!(
+        matches!(failure(&error), Some(CliFailure::Hangs { .. })),
+        "{error:?}"
+    );
+    is_dead(&sandbox, &error);
+    daemon.thaw();
+    close(&sandbox);
+    assert!(daemon.containers().is_empty());
+}
+
+#[test]
+fn a_full_disk_of_the_engines_is_no_space() {
+    let Some(daemon) = Daemon::start(16 << 20, &[]) else {
+        return;
+    };
+    let before = open(daemon.options());
+    printed(&before, "true");
+    // To the last byte.
+    let fill = daemon.disk().join("fill");
+    let mut program = Program::new("dd");
+    program
+        .args(["if=/dev/zero", "bs=4096", "status=none"])
+        .arg(format!("of={}", fill.display()));
+    let filled = program.output().expect("it starts");
+    assert!(!filled.status.success(), "it is full");
+    for transport in TRANSPORTS {
+        let sandbox = open(over(&daemon, transport));
+        let error = run(&sandbox, "true").expect_err("there is no room");
+        assert_eq!(error.kind, ErrorKind::NoSpace, "{error:?}");
+        assert!(
+            matches!(failure(&error), Some(CliFailure::OutOfDisk)),
+            "{error:?}"
+        );
+        close(&sandbox);
+    }
+    // One that runs has all that it needs.
+    wait(before.write("a", "b", WriteOptions::default())).expect("it has its own room");
+    std::fs::remove_file(&fill).expect("it is ours");
+    close(&before);
+    assert!(daemon.containers().is_empty());
+    let sandbox = open(daemon.options());
+    assert_eq!(printed(&sandbox, "echo again"), "again");
+    close(&sandbox);
+}
+
+#[test]
+fn what_is_found_again_outlives_the_daemon() {
+    let Some(mut daemon) = Daemon::start(DISK, &[]) else {
+        return;
+    };
+    let state = tempfile::tempdir().expect("a temporary folder");
+    for transport in TRANSPORTS {
+        let options = ContainerOptions {
+            name: Some(a_name(&format!("daemon-{transport:?}"))),
+            reconnect: true,
+            state: Some(state.path().join("containers")),
+            readonly_rootfs: false,
+            ..over(&daemon, transport)
+        };
+        let first = open(options.clone());
+        printed(&first, "echo kept >/bin/kept");
+        let error = in_the_middle(&first, || {
+            daemon.kill();
+            daemon.restart().expect("it comes again");
+        });
+        is_dead(&first, &error);
+        let second = open(options);
+        // The place is the first one's until it is closed.
+        let busy = run(&second, "true").expect_err("it is taken");
+        assert_eq!(busy.kind, ErrorKind::Busy, "{busy:?}");
+        close(&first);
+        assert_eq!(printed(&second, "cat /bin/kept"), "kept");
+        close(&second);
+    }
+}
