@@ -52,6 +52,9 @@ pub struct Daemon {
 }
 
 impl Daemon {
+    /// Who root of a container is on this machine, where users are remapped.
+    pub const REMAPPED: u32 = 1_500_000_000;
+
     /// Starts one whose disk has so many bytes, with more options. None, with a word on why, where that
     /// cannot be.
     ///
@@ -59,10 +62,25 @@ impl Daemon {
     /// When it does not start, and in CI where it cannot.
     #[must_use]
     pub fn start(disk: u64, options: &[&str]) -> Option<Self> {
+        Self::start_with(disk, options, None)
+    }
+
+    /// Starts one whose containers' users are others on this machine: [`REMAPPED`](Self::REMAPPED) and the ids
+    /// after it. None, with a word on why, where that cannot be.
+    ///
+    /// # Panics
+    /// As [`start`](Self::start).
+    #[must_use]
+    pub fn remapping(disk: u64) -> Option<Self> {
+        let ranges = format!("nobody:{0}:65536\nnogroup:{0}:65536\n", Self::REMAPPED);
+        Self::start_with(disk, &["--userns-remap=nobody:nogroup"], Some(&ranges))
+    }
+
+    fn start_with(disk: u64, options: &[&str], ranges: Option<&str>) -> Option<Self> {
         if !is_root() || !has_engine(ContainerEngine::Docker, BUSYBOX) {
             return None;
         }
-        let started = Self::with_holder(disk, options).and_then(|mut daemon| {
+        let started = Self::with_holder(disk, options, ranges).and_then(|mut daemon| {
             daemon.restart()?;
             daemon.load_image()?;
             Ok(daemon)
@@ -73,21 +91,23 @@ impl Daemon {
         }
     }
 
-    /// Holds a namespace of mounts with the disk, until its input ends.
-    fn with_holder(disk: u64, options: &[&str]) -> io::Result<Self> {
-        // Sockets lie below it, whose paths must be short. Users of containers may have to look inside.
+    /// Holds a namespace of mounts with the disk, and with ranges of borrowed ids, until its input ends.
+    fn with_holder(disk: u64, options: &[&str], ranges: Option<&str>) -> io::Result<Self> {
+        // Sockets lie below it, whose paths must be short. A user who is none here must pass.
         let folder = tempfile::Builder::new().prefix("belljar-").tempdir()?;
-        std::fs::set_permissions(
-            folder.path(),
-            std::os::unix::fs::PermissionsExt::from_mode(0o711),
-        )?;
-        let data = folder.path().join("data");
+        set_mode(folder.path(), 0o711)?;
+        let (data, borrowed) = (folder.path().join("data"), folder.path().join("ranges"));
         std::fs::create_dir(&data)?;
-        let text = "mount -t tmpfs -o size=\"$1\",mode=0711 none \"$2\" && echo ready && exec cat";
+        if let Some(ranges) = ranges {
+            std::fs::write(&borrowed, ranges)?;
+        }
+        let text = "mount -t tmpfs -o size=\"$1\",mode=0711 none \"$2\" || exit; \
+            for file in /etc/subuid /etc/subgid; do \
+            ! [ -f \"$3\" ] || mount --bind \"$3\" $file || exit; done; echo ready; exec cat";
         let mut holder = Command::new("unshare")
             .args(["--mount", "--propagation=private", "sh", "-c", text, "sh"])
             .arg(disk.to_string())
-            .arg(&data)
+            .args([&data, &borrowed])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -285,6 +305,25 @@ impl Daemon {
     }
 }
 
+impl Daemon {
+    /// Kills what stands between it and a container that it was just making when it was killed: nobody knows of
+    /// that any more.
+    fn end_shims(&self) {
+        let ours = self.folder.path().join("exec").display().to_string();
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        for process in processes {
+            let Ok(id) = process.file_name().to_string_lossy().parse() else {
+                continue;
+            };
+            let line = std::fs::read_to_string(process.path().join("cmdline")).unwrap_or_default();
+            let is_shim = line.starts_with("/") && line.contains("containerd-shim");
+            if is_shim && line.contains(&ours) {
+                let _ = Pid::from_raw(id).map(|id| kill_process(id, Signal::KILL));
+            }
+        }
+    }
+}
+
 impl Drop for Daemon {
     fn drop(&mut self) {
         self.thaw();
@@ -300,6 +339,7 @@ impl Drop for Daemon {
             }
         }
         self.terminate();
+        self.end_shims();
         drop(self.holder.stdin.take());
         let _ = self.holder.wait();
     }
@@ -318,4 +358,9 @@ fn docker(address: &str, arguments: &[&str]) -> Command {
 fn works(command: &mut Command) -> io::Result<bool> {
     let command = command.stdout(Stdio::null()).stderr(Stdio::null());
     Ok(command.status()?.success())
+}
+
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
 }

@@ -60,7 +60,7 @@ fn a_user_without_rights_has_a_session_over_a_socket() {
     let command = podman.residents().join("belljar");
     std::fs::copy(life::belljar(), &command).expect("it is copied");
     let output = podman
-        .command(command)
+        .command(&command)
         .args([
             "exec",
             "--",
@@ -80,6 +80,15 @@ fn a_user_without_rights_has_a_session_over_a_socket() {
     for name in ["built", "built/y"] {
         belongs_to_nobody(&work.join(name));
     }
+    // All that was asked for is there, or known to be missing.
+    let output = podman
+        .command(&command)
+        .arg("doctor")
+        .env("BELLJAR_RESIDENTS", podman.residents())
+        .output()
+        .expect("it starts");
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{table}");
 }
 
 #[test]
