@@ -96,31 +96,41 @@ pub(super) fn belljar() -> PathBuf {
     })
 }
 
-/// Starts the command with a long program, and waits until that runs; over its standard streams, where the
-/// engine is said to be elsewhere.
-fn long_exec(of: ContainerEngine, elsewhere: bool, name: &str) -> (Child, tempfile::TempDir) {
+/// Starts the command with a program that does not end, and waits until that runs, in a folder `work`; over its
+/// standard streams, and in scratch, where the engine is said to be elsewhere.
+pub(super) fn long_exec(
+    of: ContainerEngine,
+    elsewhere: bool,
+    name: &str,
+    text: &str,
+) -> (Child, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::create_dir(folder.path().join("work")).expect("it is made");
+    let workspace = match elsewhere {
+        true => "",
+        false => "workspace = \"work\"\nwritable = true\n",
+    };
     let variable = match of {
         ContainerEngine::Podman => "CONTAINER_HOST",
         ContainerEngine::Docker | ContainerEngine::Apple => "DOCKER_HOST",
     };
     // It is here nevertheless.
     let program = folder.path().join("engine");
-    let text = format!("#!/bin/sh\nunset {variable}\nexec {of} \"$@\"\n");
-    std::fs::write(&program, text).expect("it is written");
+    let script = format!("#!/bin/sh\nunset {variable}\nexec {of} \"$@\"\n");
+    std::fs::write(&program, script).expect("it is written");
     make_executable(&program);
-    let text = format!(
-        "version = 1\n[sandbox]\nbackend = \"container\"\n[sandbox.container]\nengine = \"{of}\"\n\
+    let config = format!(
+        "version = 1\n[sandbox]\nbackend = \"container\"\n{workspace}[sandbox.container]\nengine = \"{of}\"\n\
         program = {program:?}\nimage = \"{BUSYBOX}\"\npull = \"never\"\nname = \"{name}\"\n"
     );
-    std::fs::write(folder.path().join("belljar.toml"), text).expect("it is written");
+    std::fs::write(folder.path().join("belljar.toml"), config).expect("it is written");
     let mut command = Program::new(belljar());
     if elsewhere {
         command.env(variable, "tcp://192.0.2.7:2376");
     }
     let mut child = command
         .args(["exec", "--", "sh", "-c"])
-        .arg("tr '\\0' ' ' </proc/1/cmdline; echo; exec sleep 600")
+        .arg(format!("tr '\\0' ' ' </proc/1/cmdline; echo; {text}"))
         .current_dir(folder.path())
         .env(
             "BELLJAR_RESIDENTS",
@@ -151,7 +161,7 @@ fn an_owner_that_is_killed_leaves_no_container() {
             }
             let name = a_name(&format!("killed-{elsewhere}"));
             let label = format!("belljar.name={name}");
-            let (mut child, _folder) = long_exec(of, elsewhere, &name);
+            let (mut child, _folder) = long_exec(of, elsewhere, &name, "exec sleep 600");
             assert_eq!(labelled(of, &label).len(), 1);
             child.kill().expect("it is ours");
             child.wait().expect("it is ours");

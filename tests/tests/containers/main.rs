@@ -11,6 +11,7 @@ mod apple;
 mod by_shell;
 mod daemon;
 mod fails;
+mod field_cases;
 mod life;
 mod limits;
 mod pool;
