@@ -5,8 +5,8 @@ use std::{os::unix::fs::MetadataExt as _, path::PathBuf};
 use belljar::{
     ErrorKind, WriteOptions,
     backends::{
-        CliError, CliFailure, ContainerFate, ContainerOptions, Guarantee, OpenError, PruneOptions,
-        PruneReport, TransportChoice, prune_ambient,
+        CliFailure, ContainerFate, ContainerOptions, Guarantee, OpenError, PruneOptions,
+        PruneReport, ResidentChoice, TransportChoice, prune_ambient,
     },
 };
 use belljar_tests::Daemon;
@@ -31,30 +31,6 @@ fn pruned(daemon: &Daemon) -> PruneReport {
         ..PruneOptions::default()
     };
     prune_ambient(&Context::new(), &options).expect("the engine answers")
-}
-
-/// Starts a call that lasts, does something to it, and gives how it ended.
-fn in_the_middle(sandbox: &Sandbox, act: impl FnOnce()) -> Error {
-    std::thread::scope(|scope| {
-        let call = scope.spawn(|| run(sandbox, "echo >running; exec sleep 600"));
-        until("it runs", Duration::from_secs(10), || {
-            wait(sandbox.stat("running")).is_ok()
-        });
-        act();
-        call.join().expect("no panic").expect_err("it is dead")
-    })
-}
-
-/// Why an engine's program failed, where that is what an error comes from.
-fn failure(error: &Error) -> Option<&CliFailure> {
-    let source = error.source()?;
-    match source.downcast_ref::<ContainerFate>() {
-        Some(ContainerFate::Unknown(error)) => Some(&error.failure),
-        Some(_) => None,
-        None => source
-            .downcast_ref::<CliError>()
-            .map(|error| &error.failure),
-    }
 }
 
 #[test]
@@ -359,4 +335,41 @@ fn a_daemon_that_maps_users_is_told_and_its_containers_still_come_to_the_socket(
         wait(sandbox.write("b", "c", WriteOptions::default())).expect_err("it is not theirs");
     assert_eq!(denied.kind, ErrorKind::AccessDenied, "{denied:?}");
     close(&sandbox);
+}
+
+#[test]
+fn without_a_resident_a_daemon_that_is_dead_is_no_missing_file() {
+    let Some(mut daemon) = Daemon::start(DISK, &[]) else {
+        return;
+    };
+    let sandbox = open(ContainerOptions {
+        resident: ResidentChoice::Off,
+        patience: Duration::from_secs(1),
+        ..daemon.options()
+    });
+    wait(sandbox.write("a", "b", WriteOptions::default())).expect("it writes");
+    daemon.freeze();
+    let began = Instant::now();
+    let lost = wait(sandbox.read("a")).expect_err("nobody answers");
+    assert_eq!(lost.kind, ErrorKind::BackendUnavailable, "{lost:?}");
+    assert!(began.elapsed() < Duration::from_secs(10), "{lost:?}");
+    daemon.thaw();
+    assert_eq!(wait(sandbox.read("a")).expect("it is there").bytes, b"b");
+    daemon.kill();
+    for lost in [
+        wait(sandbox.read("a")).map(drop),
+        wait(sandbox.read("no-such")).map(drop),
+        wait(sandbox.stat("a")).map(drop),
+        wait(sandbox.list(".", None)).map(drop),
+        run(&sandbox, "true").map(drop),
+        wait(sandbox.write("a", "c", WriteOptions::default())).map(drop),
+    ] {
+        let lost = lost.expect_err("it is gone");
+        assert_eq!(lost.kind, ErrorKind::BackendUnavailable, "{lost:?}");
+    }
+    daemon.restart().expect("it comes again");
+    let lost = wait(sandbox.read("a")).expect_err("its container has ended");
+    assert_eq!(lost.kind, ErrorKind::BackendUnavailable, "{lost:?}");
+    close(&sandbox);
+    assert!(daemon.containers().is_empty());
 }

@@ -3,9 +3,10 @@
 use std::{os::unix::fs::PermissionsExt as _, path::PathBuf};
 
 use belljar::{
-    ErrorKind,
+    ErrorKind, WriteOptions,
     backends::{
         CliFailure, ContainerOptions, ContainerState, EngineEnvironment, OpenError, PullPolicy,
+        ResidentChoice,
     },
 };
 
@@ -31,20 +32,6 @@ fn not_started(options: ContainerOptions) -> Error {
     assert_ne!(error.kind, ErrorKind::NotFound, "{error:?}");
     close(&sandbox);
     error
-}
-
-/// The engine says that the container runs no more, whether it has removed it yet or not.
-#[track_caller]
-fn has_ended(error: &Error) {
-    let fate = fate_of(error);
-    assert!(
-        matches!(
-            fate,
-            ContainerFate::Gone
-                | ContainerFate::There(ContainerState::Exited | ContainerState::Removing)
-        ),
-        "{error:?}"
-    );
 }
 
 /// A session's container.
@@ -120,19 +107,67 @@ fn one_that_is_paused_is_given_up() {
 }
 
 #[test]
+fn one_that_is_paused_is_given_up_without_a_resident_too() {
+    for options in on_each() {
+        let options = ContainerOptions {
+            name: Some(a_name("paused-shell")),
+            patience: Duration::from_secs(1),
+            resident: ResidentChoice::Off,
+            ..options
+        };
+        let sandbox = open(options.clone());
+        let container = container(&options);
+        let error = in_the_middle(&sandbox, || {
+            engine(options.engine, &["pause", &container]);
+        });
+        assert_eq!(error.kind, ErrorKind::BackendUnavailable, "{error:?}");
+        let error = wait(sandbox.read("no-such")).expect_err("nobody answers");
+        assert_eq!(error.kind, ErrorKind::BackendUnavailable, "{error:?}");
+        engine(options.engine, &["unpause", &container]);
+        let error = wait(sandbox.read("no-such")).expect_err("it is not there");
+        assert_eq!(error.kind, ErrorKind::NotFound, "{error:?}");
+        close(&sandbox);
+    }
+}
+
+#[test]
 fn one_that_is_removed_from_outside_is_gone() {
-    let Some(options) = on_docker() else { return };
-    let options = ContainerOptions {
-        name: Some(a_name("removed")),
-        ..options
-    };
-    let sandbox = open(options.clone());
-    printed(&sandbox, "true");
-    engine(options.engine, &["rm", "--force", &container(&options)]);
-    let error = run(&sandbox, "true").expect_err("it is dead");
-    has_ended(&error);
-    is_dead(&sandbox, &error);
-    close(&sandbox);
+    for options in on_each() {
+        let options = ContainerOptions {
+            name: Some(a_name("removed")),
+            ..options
+        };
+        let sandbox = open(options.clone());
+        printed(&sandbox, "true");
+        engine(options.engine, &["rm", "--force", &container(&options)]);
+        let error = run(&sandbox, "true").expect_err("it is dead");
+        has_ended(&error);
+        is_dead(&sandbox, &error);
+        close(&sandbox);
+    }
+}
+
+/// What is in the scratch is memory, of which the container has less than the scratch may take.
+#[test]
+fn one_that_runs_out_of_memory_itself_is_dead() {
+    for options in on_each() {
+        let sandbox = open(ContainerOptions {
+            memory: Some(64 << 20),
+            ..options
+        });
+        let mut written = 0;
+        let error = loop {
+            let all = vec![b'x'; 8 << 20];
+            match wait(sandbox.write(&written.to_string(), all, WriteOptions::default())) {
+                Ok(_) => written += 1,
+                Err(error) => break error,
+            }
+            assert!(written < 16, "there is a limit");
+        };
+        has_ended(&error);
+        is_dead(&sandbox, &error);
+        close(&sandbox);
+    }
 }
 
 #[test]

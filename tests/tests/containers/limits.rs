@@ -92,6 +92,10 @@ fn a_program_that_takes_too_much_memory_dies_and_the_session_lives() {
         let ended = wait(sandbox.run(Command::Argv(command), RunOptions::default()));
         let outcome = ended.expect("the session tells").outcome;
         assert_eq!(outcome, Outcome::OutOfMemory);
+        // What is in the scratch is memory too.
+        let filled = sh(&sandbox, "dd if=/dev/zero of=large bs=1048576 count=100");
+        assert_eq!(filled.outcome, Outcome::OutOfMemory);
+        printed(&sandbox, "rm large");
         assert_eq!(
             wait(sandbox.read("a")).expect("the session lives").bytes,
             b"b"

@@ -30,7 +30,9 @@ use std::{
 
 use belljar::{
     Command, Context, Error, ErrorKind, RunOptions, Sandbox,
-    backends::{ContainerEngine, ContainerFate, ContainerOptions},
+    backends::{
+        CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions, ContainerState,
+    },
     processes::Execution,
 };
 use belljar_contract::blocking::block_on;
@@ -155,4 +157,42 @@ fn make_executable(path: &Path) {
 fn kill(process: &str) {
     let killed = Program::new("kill").args(["-KILL", process]).status();
     assert!(killed.expect("it starts").success(), "{process}");
+}
+
+/// The engine says that the container runs no more, whether it has removed it yet or not.
+#[track_caller]
+fn has_ended(error: &Error) {
+    let fate = fate_of(error);
+    assert!(
+        matches!(
+            fate,
+            ContainerFate::Gone
+                | ContainerFate::There(ContainerState::Exited | ContainerState::Removing)
+        ),
+        "{error:?}"
+    );
+}
+
+/// Starts a call that lasts, does something to it, and gives how it ended.
+fn in_the_middle(sandbox: &Sandbox, act: impl FnOnce()) -> Error {
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| run(sandbox, "echo >running; exec sleep 600"));
+        until("it runs", Duration::from_secs(10), || {
+            wait(sandbox.stat("running")).is_ok()
+        });
+        act();
+        call.join().expect("no panic").expect_err("it is dead")
+    })
+}
+
+/// Why an engine's program failed, where that is what an error comes from.
+fn failure(error: &Error) -> Option<&CliFailure> {
+    let source = error.source()?;
+    match source.downcast_ref::<ContainerFate>() {
+        Some(ContainerFate::Unknown(error)) => Some(&error.failure),
+        Some(_) => None,
+        None => source
+            .downcast_ref::<CliError>()
+            .map(|error| &error.failure),
+    }
 }

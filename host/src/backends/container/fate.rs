@@ -32,22 +32,36 @@ pub enum ContainerFate {
 impl Cli {
     /// What the engine says of a container whose resident is lost.
     pub(super) fn fate(&self, container: &str) -> ContainerFate {
-        let bounded = Context::new().with_timeout(ASK_TIMEOUT);
-        let settled = bounded.now().saturating_add(SETTLE);
+        let context = Context::new();
+        let settled = context.now().saturating_add(SETTLE);
         loop {
-            match self.state(&bounded, container) {
-                Ok(Some(ContainerState::Running)) if bounded.now() < settled => {
-                    std::thread::sleep(LOOK);
+            let fate = self.look(container);
+            let runs = matches!(fate, ContainerFate::There(ContainerState::Running));
+            if !runs || context.now() >= settled {
+                return fate;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// What became of a container that does not run as far as the engine says, or of which it says nothing.
+    pub(super) fn ended(&self, container: &str) -> Option<ContainerFate> {
+        match self.look(container) {
+            ContainerFate::There(ContainerState::Running) => None,
+            fate => Some(fate),
+        }
+    }
+
+    fn look(&self, container: &str) -> ContainerFate {
+        let bounded = Context::new().with_timeout(ASK_TIMEOUT);
+        match self.state(&bounded, container) {
+            Ok(Some(state)) => ContainerFate::There(state),
+            Ok(None) => ContainerFate::Gone,
+            Err(mut error) => {
+                if let CliFailure::Stopped(_) = error.failure {
+                    error.failure = CliFailure::Hangs { after: ASK_TIMEOUT };
                 }
-                Ok(Some(state)) => return ContainerFate::There(state),
-                Ok(None) => return ContainerFate::Gone,
-                Err(mut error) => {
-                    if let CliFailure::Stopped(_) = error.failure {
-                        let after = ASK_TIMEOUT;
-                        error.failure = CliFailure::Hangs { after };
-                    }
-                    return ContainerFate::Unknown(error);
-                }
+                ContainerFate::Unknown(error)
             }
         }
     }
