@@ -15,10 +15,10 @@ use std::path::PathBuf;
 
 pub use self::{
     container::{
-        Bind, CliError, CliFailure, ContainerEngine, ContainerOptions, ContainerOptionsError,
-        ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD, EngineEnvironment, Gap,
-        Guarantee, HostUser, Kept, Left, PoolOptions, PruneOptions, PruneReport, PullPolicy,
-        ResidentChoice, TransportChoice, Verdict, prune_ambient,
+        Bind, CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions,
+        ContainerOptionsError, ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD,
+        EngineEnvironment, Gap, Guarantee, HostUser, Kept, Left, PoolOptions, PruneOptions,
+        PruneReport, PullPolicy, ResidentChoice, TransportChoice, Verdict, prune_ambient,
     },
     local::LocalOptions,
     posix::{Exec, ExecCall, ExecError, PosixBackend, PosixOptions},

@@ -10,9 +10,11 @@ use belljar_contract::{
     blocking, session::Description,
 };
 use belljar_protocol::facts::Facts;
-use tokio::sync::{Mutex, OnceCell};
+use tokio::sync::OnceCell;
 
-use super::{not_started::Failed, pool::Shelf, running::Running, start::Starter};
+use super::{
+    fate::ContainerFate, not_started::Failed, pool::Shelf, running::Running, start::Starter,
+};
 use crate::backends::{executor::Executor, resident::no_thread};
 
 /// The container starts at the first call, once for all that come at once.
@@ -24,7 +26,7 @@ pub(super) struct ContainerBackend {
     /// What is required cannot be had, and will not be at the next call either.
     unmet: OnceLock<Error>,
     /// What became of the container, asked once.
-    fate: Mutex<Option<String>>,
+    fate: OnceCell<ContainerFate>,
     closed: AtomicBool,
     description: Arc<Description>,
 }
@@ -40,7 +42,7 @@ impl ContainerBackend {
             shelf,
             running: OnceCell::new(),
             unmet: OnceLock::new(),
-            fate: Mutex::new(None),
+            fate: OnceCell::new(),
             closed: AtomicBool::new(false),
             description,
         }
@@ -86,17 +88,16 @@ impl ContainerBackend {
 
     /// Adds to an error of a dead session what became of its container.
     async fn explained(&self, running: &Running, mut error: Error) -> Error {
-        let mut fate = self.fate.lock().await;
-        let fate = match &*fate {
-            Some(fate) => fate.clone(),
-            None => {
-                let (starter, container) = (Arc::clone(&self.starter), running.container.clone());
-                let asked = blocking::run(&Executor, move || starter.cli.fate(&container)).await;
-                let known = asked.unwrap_or_default();
-                fate.insert(known).clone()
-            }
-        };
-        error.message = format!("{fate}; {}", error.message);
+        let fate = self.fate.get_or_try_init(async || {
+            let (starter, container) = (Arc::clone(&self.starter), running.container.clone());
+            let asked = blocking::run(&Executor, move || starter.cli.fate(&container)).await;
+            asked.ok_or(())
+        });
+        // Without a thread to ask on, the next call asks.
+        if let Ok(fate) = fate.await {
+            error.message = format!("{fate}; {}", error.message);
+            return error.because(fate.clone());
+        }
         error
     }
 }

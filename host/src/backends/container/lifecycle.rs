@@ -102,16 +102,4 @@ impl Cli {
             other => other.map(drop),
         }
     }
-
-    /// What the engine says of a container whose resident is lost.
-    pub(super) fn fate(&self, container: &str) -> String {
-        match self.state(&Context::new(), container) {
-            Ok(Some(state)) => format!("the container is {state}"),
-            Ok(None) => {
-                "the container has ended: it was killed or removed from outside, or ran out of memory"
-                    .to_owned()
-            }
-            Err(error) => error.to_string(),
-        }
-    }
 }

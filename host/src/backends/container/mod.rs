@@ -19,6 +19,7 @@
 //! | `reconnect`, `standing` | a container that is found again by its name, and its place on the host |
 //! | `examine` | opens a session only to see what it gives |
 //! | `by_shell`, `engine_exec` | a session without a resident: an `exec` for each program, the contract by `sh` |
+//! | `fate` | what became of a container whose session is dead |
 //! | `backend` | the session: started once, explained when it dies, removed when it is closed |
 //!
 //! Nothing here goes through a shell of the host's, and no value of a variable enters an argument vector.
@@ -38,6 +39,7 @@ mod engine_exec;
 mod environment;
 mod examine;
 mod failure;
+mod fate;
 mod gap;
 mod info;
 mod kept;
@@ -63,6 +65,7 @@ pub use self::{
     engine::ContainerEngine,
     environment::EngineEnvironment,
     failure::{CliError, CliFailure},
+    fate::ContainerFate,
     gap::{Gap, Guarantee},
     listing::ContainerState,
     options::{

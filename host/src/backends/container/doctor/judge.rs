@@ -29,11 +29,7 @@ impl Expected {
     ) -> Self {
         let user = match (options.effective_user(), surroundings.host_user) {
             // Root in the container is the caller on the host.
-            (ContainerUser::Host, Some(_))
-                if options.engine == ContainerEngine::Docker && surroundings.info.rootless =>
-            {
-                Some((0, Some(0)))
-            }
+            (ContainerUser::Host, Some(_)) if surroundings.info.rootless => Some((0, Some(0))),
             (ContainerUser::Host, Some(HostUser { uid, gid })) => Some((uid, Some(gid))),
             (ContainerUser::Named(name), _) => numbers(&name),
             (ContainerUser::Host, None) | (ContainerUser::Image, _) => None,
