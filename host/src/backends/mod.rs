@@ -21,8 +21,8 @@ pub use self::{
         Verdict, prune_ambient,
     },
     local::LocalOptions,
-    posix::{Exec, ExecCall, ExecError, PosixBackend, PosixOptions},
-    report::{ExamineError, Report, Row, Standing},
+    posix::{Exec, ExecCall, ExecError, PosixBackend, PosixGap, PosixOptions},
+    report::{ExamineError, Report, Row, Standing, Weakness},
     virtual_::VirtualOptions,
 };
 

@@ -35,13 +35,13 @@ pub(super) struct ContainerBackend {
 }
 
 impl ContainerBackend {
-    pub(super) fn new(starter: Arc<Starter>, description: Description) -> Self {
+    pub(super) fn new(starter: Arc<Starter>, description: Arc<Description>) -> Self {
         Self {
             starter,
             running: OnceCell::new(),
             fate: Mutex::new(None),
             closed: AtomicBool::new(false),
-            description: Arc::new(description),
+            description,
         }
     }
 
