@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 }
 
 /// Where and how containers are tried.
-const CONTAINERS: [InContainer; 5] = [
+const CONTAINERS: [InContainer; 6] = [
     InContainer {
         name: "docker-busybox",
         engine: ContainerEngine::Docker,
@@ -91,19 +91,28 @@ const CONTAINERS: [InContainer; 5] = [
         adjust: |options| options.transport = TransportChoice::Stdio,
         slow: false,
     },
-    // An exec of the engine's for each operation.
     InContainer {
         name: "docker-shell",
         engine: ContainerEngine::Docker,
         image: BUSYBOX,
-        adjust: |options| {
-            options.resident = ResidentChoice::Off;
-            // A case fills a directory up to this, and each file is a program's work.
-            options.limits.results = 1000;
-        },
+        adjust: by_shell,
+        slow: true,
+    },
+    InContainer {
+        name: "podman-shell",
+        engine: ContainerEngine::Podman,
+        image: BUSYBOX,
+        adjust: by_shell,
         slow: true,
     },
 ];
+
+/// An exec of the engine's for each operation.
+fn by_shell(options: &mut ContainerOptions) {
+    options.resident = ResidentChoice::Off;
+    // A case fills a directory up to this, and a place that only runs programs lists it as text.
+    options.limits.results = 1000;
+}
 
 /// A backend whose sandbox is a container.
 struct InContainer {

@@ -56,9 +56,15 @@ pub(super) const CASES: &[Case] = &[
         ROOT
     ),
     case!(
-        odd_names,
-        "paths/odd-names-in-every-operation",
-        "What a shell or an option parser would take for more is a name in every operation.",
+        odd_names_changed,
+        "paths/odd-names-in-every-change",
+        "What a shell or an option parser would take for more is a name in everything that changes files.",
+        FILES
+    ),
+    case!(
+        odd_names_seen,
+        "paths/odd-names-in-every-look",
+        "What a shell or an option parser would take for more is a name in everything that looks at files.",
         FILES
     ),
     case!(
@@ -214,7 +220,7 @@ async fn the_root(f: &Fixture) -> Verdict {
     eq("the names", f.names(".").await?, ["a"])
 }
 
-async fn odd_names(f: &Fixture) -> Verdict {
+async fn odd_names_changed(f: &Fixture) -> Verdict {
     for name in ODD_NAMES {
         let (file, copy) = (format!("{name}/{name}"), format!("{name}/copy"));
         f.make_directory(name).await?;
@@ -222,12 +228,22 @@ async fn odd_names(f: &Fixture) -> Verdict {
         f.append(&file, "two\n", Expected::Any).await?;
         f.replace(&file, "two", "three").await?;
         f.holds(&file, "one\nthree\n").await?;
-        eq("a range", f.read_range(&file, 4, 5).await?.bytes, b"three")?;
-        eq("stat", f.stat(&file).await?.size, 10)?;
-        eq("resolve", f.resolve(&file).await?, file.as_str())?;
         f.copy(&file, &copy, Expected::Absent).await?;
         f.rename(&copy, &file, Expected::Any).await?;
         eq("list", f.names(name).await?, [*name])?;
+        f.remove(&file, false).await?;
+        f.remove(name, false).await?;
+    }
+    eq("the names", f.names(".").await?, Vec::<String>::new())
+}
+
+async fn odd_names_seen(f: &Fixture) -> Verdict {
+    for name in ODD_NAMES {
+        let file = format!("{name}/{name}");
+        f.put(&file, "one\nthree\n").await?;
+        eq("a range", f.read_range(&file, 4, 5).await?.bytes, b"three")?;
+        eq("stat", f.stat(&file).await?.size, 10)?;
+        eq("resolve", f.resolve(&file).await?, file.as_str())?;
         let base = ScopeOptions {
             base: Some(file.clone()),
             hidden: true,
@@ -238,10 +254,8 @@ async fn odd_names(f: &Fixture) -> Verdict {
             f.lines("three", base).await?,
             [format!("{file}:2")],
         )?;
-        f.remove(&file, false).await?;
-        f.remove(name, false).await?;
     }
-    eq("the names", f.names(".").await?, Vec::<String>::new())
+    Ok(())
 }
 
 async fn case_matters(f: &Fixture) -> Verdict {
