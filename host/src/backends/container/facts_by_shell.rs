@@ -27,7 +27,9 @@ pub(super) async fn facts(
 ) -> Result<Facts> {
     let word = nonce();
     let [text, few] = [MAX_TEXT_BYTES, MAX_WORD_BYTES].map(|most| (most + 1).to_string());
-    let arguments = [word.as_str(), workspace, &text, &few];
+    // Another word: what a shell says of a file has its name in it.
+    let file = format!(".belljar-{}", nonce());
+    let arguments = [word.as_str(), workspace, &text, &few, &file];
     let body = posix.tell(context, FACTS, &arguments, ANSWER_BYTES).await?;
     parse(&body, word.as_bytes()).ok_or_else(|| {
         let message = "the container's shell does not tell what it sees";

@@ -1,9 +1,10 @@
 # Says what a program sees of itself and of what it runs in, as the kernel says it. $1 is a word that nobody can guess,
-# which begins each part; $2 the workspace; $3 the most bytes of a text and $4 those of a word, each and one more.
+# which begins each part; $2 the workspace; $3 the most bytes of a text and $4 those of a word, each and one more; $5 the
+# name of a file that nobody has.
 # A part is a kind, a space, a name, a line end, and what there is to say.
 LC_ALL=C
 export LC_ALL
-word=$1 workspace=$2 text=$3 few=$4
+word=$1 workspace=$2 text=$3 few=$4 nobodys=$5
 cgroups=/sys/fs/cgroup
 
 part() {
@@ -42,9 +43,9 @@ limit() {
     done
 }
 
-# Whether a file can be made in directory $2. Nobody has its name already, and it is removed at once.
+# Whether a file can be made in directory $2; it is removed at once.
 try() {
-    file=$2/.belljar-$word
+    file=$2/$nobodys
     if said=$( (
         set -C
         : >"$file"
