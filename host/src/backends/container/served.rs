@@ -57,9 +57,7 @@ impl Served {
         match &options.resident {
             ResidentChoice::Off => Ok(Self::ByShell(NoResident::Off)),
             ResidentChoice::Path(path) if is_file(path) => Ok(Self::ByResident(path.clone())),
-            ResidentChoice::Path(path) => Err(OpenError::ResidentNotFound {
-                looked: vec![path.clone()],
-            }),
+            ResidentChoice::Path(path) => Err(OpenError::ResidentNotFound { path: path.clone() }),
             ResidentChoice::Auto => {
                 let architecture = architecture(info, image);
                 let name = format!("belljar-resident-{architecture}-linux");
