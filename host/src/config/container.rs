@@ -121,10 +121,10 @@ pub enum User {
 /// The program that serves the contract in the container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Resident {
-    /// The one of this installation.
+    /// The one of this installation for the image's architecture; where there is none, as `Off`.
     #[default]
     Auto,
-    /// None.
+    /// None: an exec for every operation.
     Off,
     /// This one, a path of the host.
     Path(PathBuf),

@@ -169,8 +169,10 @@ pub(super) struct Container {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
     pub(super) environment: BTreeMap<Spanned<String>, String>,
-    /// The program that serves the contract in the container: auto for the one of this installation, off
-    /// for an exec for every operation, which is slow, or a path, relative to this file. Default: auto.
+    /// The program that serves the contract in the container: auto for the one of this installation for the
+    /// image's architecture, and where there is none for an exec for every operation, which is slow and
+    /// weaker (require resident, to be refused instead); off for the exec; or a path, relative to this file,
+    /// which must be there. Default: auto.
     #[schemars(with = "Option<String>")]
     pub(super) resident: Option<Spanned<String>>,
     /// How the resident is reached: auto for a socket where the engine is on this kernel, else standard input and

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `options` | what an operator may say; `validate` says what of it is wrong |
 //! | `arguments` | options as argument vectors, by pure functions |
-//! | `gap` | what was asked for and an engine cannot give |
+//! | `guarantee`, `gap` | what a container guarantees; what of it was asked for and an engine cannot give |
 //! | `info` | what an engine says of itself |
 //! | `cli` | runs the engine's program (`supervised`, `kept`); `failure` and `classify` say why that failed |
-//! | `doctor` | what a container gives of what was asked, as its resident sees it |
+//! | `doctor` | what a container gives of what was asked, as its resident, or its shell, sees it |
 //! | `labels`, `owner` | what is written on a container, so that it is found again |
 //! | `listing`, `prune` | which containers are ours, and which of them are left over |
 //! | `open` | what is said before a container starts; `start` starts it, `not_started` says why not |
@@ -18,7 +18,8 @@
 //! | `transport` | whether a resident is reached over a socket, or over the program that starts it, which `attached` holds |
 //! | `reconnect`, `standing` | a container that is found again by its name, and its place on the host |
 //! | `examine` | opens a session only to see what it gives |
-//! | `by_shell`, `engine_exec` | a session without a resident: an `exec` for each program, the contract by `sh` |
+//! | `served` | whether a resident serves the contract or a shell; `fall_back` what that is weaker in |
+//! | `by_shell`, `engine_exec`, `facts_by_shell` | a session without a resident: an `exec` for each program, the contract by `sh` |
 //! | `fate` | what became of a container whose session is dead |
 //! | `backend` | the session: started once, explained when it dies, removed when it is closed |
 //!
@@ -38,9 +39,12 @@ mod engine;
 mod engine_exec;
 mod environment;
 mod examine;
+mod facts_by_shell;
 mod failure;
+mod fall_back;
 mod fate;
 mod gap;
+mod guarantee;
 mod info;
 mod kept;
 mod labels;
@@ -55,6 +59,7 @@ mod pool;
 mod prune;
 mod reconnect;
 mod running;
+mod served;
 mod standing;
 mod start;
 mod supervised;
@@ -66,7 +71,8 @@ pub use self::{
     environment::EngineEnvironment,
     failure::{CliError, CliFailure},
     fate::ContainerFate,
-    gap::{Gap, Guarantee},
+    gap::Gap,
+    guarantee::Guarantee,
     listing::ContainerState,
     options::{
         Bind, ContainerOptions, ContainerUser, DEFAULT_CWD, HostUser, PullPolicy, ResidentChoice,

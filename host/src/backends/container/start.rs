@@ -186,7 +186,7 @@ impl Starter {
     }
 
     /// Does what the policy says of an image, where the engine cannot be told.
-    fn fetch_image(&self, context: &Context) -> Result<(), CliError> {
+    pub(super) fn fetch_image(&self, context: &Context) -> Result<(), CliError> {
         if !arguments::pulls_by_itself(&self.options) {
             return Ok(());
         }

@@ -60,6 +60,11 @@ pub enum ContainerOptionsError {
     /// To be found again a container needs a name.
     #[error("reconnect needs a name to find the container by")]
     ReconnectWithoutName,
+    /// Nothing is found again where every operation is an exec of its own.
+    #[error(
+        "a container that is found again needs a resident, and there is none; set resident = \"auto\" and build the one for the image, or leave reconnect out"
+    )]
+    ReconnectWithoutResident,
     /// The engine finds no container again.
     #[error("{engine} does not reconnect; leave reconnect out")]
     ReconnectOnThisEngine {

@@ -16,8 +16,8 @@ use belljar_contract::{Backend, blocking, session::Description};
 
 pub(super) use self::shelf::Shelf;
 use super::{
-    super::OpenError, ContainerOptions, ContainerOptionsError, ResidentChoice,
-    backend::ContainerBackend, start::Starter,
+    super::OpenError, ContainerOptions, ContainerOptionsError, backend::ContainerBackend,
+    start::Starter,
 };
 use crate::backends::executor::Executor;
 
@@ -87,10 +87,10 @@ impl ContainerPool {
         if options.reconnect {
             return Err(ContainerOptionsError::PoolWithReconnect.into());
         }
-        if options.resident == ResidentChoice::Off {
+        let (starter, description) = options.prepare_ambient()?;
+        if starter.resident.is_none() {
             return Err(ContainerOptionsError::PoolWithoutResident.into());
         }
-        let (starter, description) = options.prepare_ambient()?;
         let mut opened = Self {
             starter,
             description,
