@@ -1,7 +1,7 @@
 //! The conformance suite against every backend that needs nothing but this machine: each case
 //! is a test, `local::files.write/makes-and-replaces`. What cannot be tried is ignored, with the reason.
 
-use std::{path::Path, process::ExitCode, sync::Arc};
+use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
 
 use belljar::{
     Backend, Context, async_trait,
@@ -59,6 +59,10 @@ fn main() -> ExitCode {
     }
     conclusion.exit_code()
 }
+
+/// How long a case may take by an exec for each operation: the longest are some 150 of them, and each takes a
+/// second on a machine that does other things as well.
+const SLOW_LIMIT: Duration = Duration::from_secs(180);
 
 /// Where and how containers are tried.
 const CONTAINERS: [InContainer; 6] = [
@@ -120,7 +124,7 @@ struct InContainer {
     engine: ContainerEngine,
     image: &'static str,
     adjust: fn(&mut ContainerOptions),
-    /// Takes many minutes, and runs when it is named: `-- docker-shell::`.
+    /// Takes some seven minutes, most of them the engine's, and runs when it is named: `-- docker-shell::`.
     slow: bool,
 }
 
@@ -151,8 +155,12 @@ impl InContainer {
 
 fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case) -> Trial {
     let factory = Arc::clone(factory);
+    let is_slow = CONTAINERS
+        .iter()
+        .any(|place| place.slow && place.name == backend);
+    let limit = if is_slow { SLOW_LIMIT } else { TIME_LIMIT };
     Trial::ignorable_test(format!("{backend}::{}", case.name), move || match run_case(
-        case, &factory, TIME_LIMIT,
+        case, &factory, limit,
     )
     .outcome
     {
