@@ -170,6 +170,10 @@ impl InContainer {
 
 fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case, limit: Duration) -> Trial {
     let factory = Arc::clone(factory);
+    let is_slow = CONTAINERS
+        .iter()
+        .any(|place| place.slow && place.name == backend);
+    let limit = if is_slow { SLOW_LIMIT } else { TIME_LIMIT };
     Trial::ignorable_test(format!("{backend}::{}", case.name), move || match run_case(
         case, &factory, limit,
     )

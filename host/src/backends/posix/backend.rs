@@ -14,7 +14,7 @@ use super::{
     shell::{Shell, answer, words},
 };
 
-/// The contract over an [`Exec`].
+/// The contract over an [`Exec`](super::Exec).
 pub struct PosixBackend {
     pub(super) shell: Shell,
     pub(super) description: Arc<Description>,
