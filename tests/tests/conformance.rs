@@ -168,7 +168,7 @@ impl InContainer {
     }
 }
 
-fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case, limit: Duration) -> Trial {
+fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case) -> Trial {
     let factory = Arc::clone(factory);
     let is_slow = CONTAINERS
         .iter()
