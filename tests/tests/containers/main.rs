@@ -11,6 +11,7 @@ mod apple;
 mod by_shell;
 mod daemon;
 mod fails;
+mod far;
 mod field_cases;
 mod life;
 mod limits;
