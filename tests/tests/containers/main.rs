@@ -12,11 +12,14 @@ mod by_shell;
 mod daemon;
 mod fails;
 mod field_cases;
+mod full;
 mod life;
 mod limits;
 mod pool;
 mod reconnect;
+mod remapped;
 mod rootless;
+mod starts;
 mod transport;
 mod workspace;
 
