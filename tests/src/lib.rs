@@ -2,6 +2,8 @@
 
 mod containers;
 mod daemon;
+mod disk;
+mod podman;
 mod resident;
 mod rootless;
 
@@ -9,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine, is_root};
 pub use daemon::Daemon;
+pub use podman::OwnPodman;
 pub use resident::ResidentProcess;
 pub use rootless::RootlessPodman;
 
