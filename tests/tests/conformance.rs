@@ -134,7 +134,8 @@ struct InContainer {
     engine: ContainerEngine,
     image: &'static str,
     adjust: fn(&mut ContainerOptions),
-    /// Takes some seven minutes, most of them the engine's, and runs when it is named: `-- docker-shell::`.
+    /// Takes five to ten minutes, nearly all of them the engine's (an exec is 70 to 170 ms of processor), and runs
+    /// when it is named: `-- docker-shell::`.
     slow: bool,
 }
 
