@@ -1,11 +1,13 @@
 //! What the end-to-end tests and benchmarks of Belljar share.
 
 mod containers;
+mod emulated;
 mod resident;
 
 use std::path::{Path, PathBuf};
 
 pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine};
+pub use emulated::{EMULATED, emulated_resident, has_emulator};
 pub use resident::ResidentProcess;
 
 /// The workspace's root folder.
@@ -23,15 +25,19 @@ pub fn workspace_root() -> PathBuf {
 /// When it was not built.
 #[must_use]
 pub fn static_resident() -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "the build task says where it is")]
-    let folder = std::env::var_os("BELLJAR_RESIDENTS")
-        .map_or_else(|| workspace_root().join("target/residents"), PathBuf::from);
-    let name = format!("belljar-resident-{}-linux", std::env::consts::ARCH);
-    let path = folder.join(name);
+    let path = resident_for(std::env::consts::ARCH);
     assert!(
         path.exists(),
         "{} is not there; build it with `cargo xtask residents`",
         path.display()
     );
     path
+}
+
+/// Where the static resident for an architecture is, when it was built.
+fn resident_for(architecture: &str) -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "the build task says where it is")]
+    let folder = std::env::var_os("BELLJAR_RESIDENTS")
+        .map_or_else(|| workspace_root().join("target/residents"), PathBuf::from);
+    folder.join(format!("belljar-resident-{architecture}-linux"))
 }

@@ -1,7 +1,11 @@
 //! The conformance suite against every backend that needs nothing but this machine: each case
 //! is a test, `local::files.write/makes-and-replaces`. What cannot be tried is ignored, with the reason.
 
-use std::{path::Path, process::ExitCode, sync::Arc};
+use std::{
+    path::Path,
+    process::{Command, ExitCode},
+    sync::Arc,
+};
 
 use belljar::{
     Backend, Context, async_trait,
@@ -16,7 +20,10 @@ use belljar_conformance::{
 };
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
-use belljar_tests::{BUSYBOX, DEBIAN, ResidentProcess, container_options, has_engine};
+use belljar_tests::{
+    BUSYBOX, DEBIAN, ResidentProcess, container_options, emulated_resident, has_emulator,
+    has_engine, static_resident,
+};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 fn main() -> ExitCode {
@@ -39,6 +46,12 @@ fn main() -> ExitCode {
         ("policy", Arc::new(Directory::new(behind_policy, true))),
         ("memory", Arc::new(Memory)),
     ];
+    if has_emulator() {
+        backends.push((
+            "resident-emulated",
+            Arc::new(Directory::new(emulated, true)),
+        ));
+    }
     // One container for all cases of one: each has a folder of its own.
     let mut sessions = Vec::new();
     for place in CONTAINERS {
@@ -176,7 +189,16 @@ fn local(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
 
 /// The engine on the other end of a stream.
 fn resident(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
-    let opened = ResidentProcess::open(workspace);
+    behind_stream(Command::new(static_resident()), workspace)
+}
+
+/// The same, built for another architecture.
+fn emulated(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
+    behind_stream(emulated_resident(), workspace)
+}
+
+fn behind_stream(program: Command, workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
+    let opened = ResidentProcess::open(program, workspace);
     let opened = opened.map_err(|source| OpenError::Workspace {
         path: workspace.to_owned(),
         source,
