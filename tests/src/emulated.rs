@@ -38,7 +38,10 @@ pub fn has_emulator() -> bool {
         }
         Ok(status) if status.success() => return true,
         Ok(status) => format!("{} ends with {status}", emulator()),
-        Err(error) => format!("{}: {error}; on Debian, install qemu-user-static", emulator()),
+        Err(error) => format!(
+            "{}: {error}; on Debian, install qemu-user-static",
+            emulator()
+        ),
     };
     let reason = format!("the resident for {EMULATED}: {reason}");
     assert!(std::env::var_os("BELLJAR_CI").is_none(), "{reason}");

@@ -35,14 +35,9 @@ fn need() -> Need {
     }
 }
 
-/// Makes this machine able to build guests.
-pub(crate) fn toolchain() -> Result<Toolchain> {
-    Toolchain::ensure(&need())
-}
-
 /// Builds all guests; nothing that is up to date is built again.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    let toolchain = toolchain()?;
+    let toolchain = Toolchain::ensure(&need())?;
     let target = workspace.target().join("guest");
     let mut cargo = workspace.cargo();
     toolchain.configure(cargo.args(["build", "--profile", PROFILE]));

@@ -12,6 +12,7 @@
     reason = "the build task is not the library: it works on the checkout, with the environment of its user"
 )]
 
+mod beside;
 mod checkout_copy;
 mod debian;
 mod demo;
@@ -37,7 +38,7 @@ Usage: cargo xtask COMMAND
 
   demo                 build everything and show the coding tools at work on this source tree
   test [--quick]       run every check and test; --quick: unit tests and conformance on virtual
-  setup                make this machine able to build guests
+  setup                make ready what tests need: engines, guests and residents
   guests               build the coding tools and the test guests into target/guests
   residents            build the static residents, for x86-64 and aarch64, into target/residents
   engines              make the container engines of this machine ready for the tests
@@ -59,7 +60,7 @@ fn main() -> ExitCode {
         ["demo"] => demo::demo(&workspace),
         ["test"] => return test::everything(&workspace),
         ["test", "--quick"] => return test::quick(&workspace),
-        ["setup"] => guests::toolchain().map(drop),
+        ["setup"] => return test::setup(&workspace),
         ["guests"] => guests::build(&workspace),
         ["residents"] => residents::build(&workspace),
         ["engines"] => engines::ready(&workspace),

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     debian::Recipe,
-    packages::Package,
+    packages::{self, Package},
     process,
     toolchain::{Need, Target, Toolchain},
     workspace::Workspace,
@@ -30,6 +30,8 @@ struct Architecture {
     /// The C compiler that links for it with Debian's C library.
     linker: &'static str,
     packages: [Package; 2],
+    /// What runs programs of it, in tests.
+    emulator: Package,
 }
 
 const ARCHITECTURES: [Architecture; 2] = [
@@ -40,6 +42,7 @@ const ARCHITECTURES: [Architecture; 2] = [
             Package::new("gcc-x86-64-linux-gnu", "/usr/bin/x86_64-linux-gnu-gcc"),
             Package::new("libc6-dev-amd64-cross", "/usr/x86_64-linux-gnu/lib/libc.a"),
         ],
+        emulator: Package::new("qemu-user-static", "/usr/bin/qemu-x86_64-static"),
     },
     Architecture {
         name: "aarch64",
@@ -48,6 +51,7 @@ const ARCHITECTURES: [Architecture; 2] = [
             Package::new("gcc-aarch64-linux-gnu", "/usr/bin/aarch64-linux-gnu-gcc"),
             Package::new("libc6-dev-arm64-cross", "/usr/aarch64-linux-gnu/lib/libc.a"),
         ],
+        emulator: Package::new("qemu-user-static", "/usr/bin/qemu-aarch64-static"),
     },
 ];
 
@@ -106,6 +110,9 @@ fn native(workspace: &Workspace) -> Result<()> {
 
 fn foreign(workspace: &Workspace, architecture: Architecture) -> Result<()> {
     let name = architecture.name;
+    if env::var_os("BELLJAR_CI").is_some() {
+        packages::ensure([&architecture.emulator])?;
+    }
     let toolchain = match Toolchain::ensure(&architecture.need()) {
         Ok(toolchain) => toolchain,
         Err(error) if env::var_os("BELLJAR_CI").is_none() => {
