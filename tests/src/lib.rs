@@ -1,14 +1,18 @@
 //! What the end-to-end tests and benchmarks of Belljar share.
 
 mod containers;
+mod daemon;
 mod emulated;
 mod resident;
+mod rootless;
 
 use std::path::{Path, PathBuf};
 
-pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine};
+pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine, is_root};
+pub use daemon::Daemon;
 pub use emulated::{EMULATED, emulated_resident, has_emulator};
 pub use resident::ResidentProcess;
+pub use rootless::RootlessPodman;
 
 /// The workspace's root folder.
 #[must_use]

@@ -15,14 +15,14 @@ use std::path::PathBuf;
 
 pub use self::{
     container::{
-        Bind, CliError, CliFailure, ContainerEngine, ContainerOptions, ContainerOptionsError,
-        ContainerState, ContainerUser, DEFAULT_CWD, EngineEnvironment, Gap, Guarantee, HostUser,
-        Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice, TransportChoice,
-        Verdict, prune_ambient,
+        Bind, CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions,
+        ContainerOptionsError, ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD,
+        EngineEnvironment, Gap, Guarantee, HostUser, Kept, Left, PoolOptions, PruneOptions,
+        PruneReport, PullPolicy, ResidentChoice, TransportChoice, Verdict, prune_ambient,
     },
     local::LocalOptions,
-    posix::{Exec, ExecCall, ExecError, PosixBackend, PosixOptions},
-    report::{ExamineError, Report, Row, Standing},
+    posix::{Exec, ExecCall, ExecError, PosixBackend, PosixGap, PosixOptions},
+    report::{ExamineError, Report, Row, Standing, Weakness},
     virtual_::VirtualOptions,
 };
 
@@ -79,18 +79,21 @@ pub enum OpenError {
     /// A container's engine failed.
     #[error("the container engine failed")]
     Engine(#[from] CliError),
-    /// The program that serves the contract in a container is not there.
+    /// The program that is to serve the contract in a container is named, and not there.
     #[error(
-        "there is no resident to put into the container ({}); name it in [sandbox.container] resident, or build it with `cargo xtask residents`",
-        Looked(looked)
+        "the resident {} is not there; name another one in [sandbox.container] resident, leave it out, or build it with `cargo xtask residents`",
+        path.display()
     )]
     ResidentNotFound {
-        /// Where it was looked for.
-        looked: Vec<PathBuf>,
+        /// Where it was named.
+        path: PathBuf,
     },
     /// A container did not start.
     #[error("the container did not start")]
     NotStarted(#[source] belljar_contract::Error),
+    /// There is no thread that could keep a pool of containers filled.
+    #[error("the pool of containers has no thread to work on")]
+    Pool(#[source] std::io::Error),
     /// A container cannot give what the configuration requires.
     #[error(
         "the container lacks what the configuration requires: {}",
@@ -106,21 +109,6 @@ pub enum OpenError {
         /// The backend.
         name: String,
     },
-}
-
-struct Looked<'a>(&'a [PathBuf]);
-
-impl std::fmt::Display for Looked<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("no folder of residents is known");
-        }
-        f.write_str("looked for")?;
-        for path in self.0 {
-            write!(f, " {}", path.display())?;
-        }
-        Ok(())
-    }
 }
 
 struct Listed<'a>(&'a [Gap]);

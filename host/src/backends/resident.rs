@@ -46,15 +46,12 @@ impl Resident {
         self.0.death()
     }
 
-    /// Ends the stream, and with it the resident and its processes.
-    pub(super) async fn close(&self) -> Result<()> {
-        let resident = self.clone();
-        blocking::run(&Executor, move || resident.close_here())
-            .await
-            .ok_or_else(|| no_thread(Operation::Close))
+    /// Whether it answers in time; on this thread.
+    pub(super) fn is_alive(&self, context: &Context) -> bool {
+        self.0.ping(context).is_ok()
     }
 
-    /// The same on this thread.
+    /// Ends the stream, and with it the resident and its processes; on this thread.
     pub(super) fn close_here(&self) {
         self.0.close(CLOSE_PATIENCE);
     }

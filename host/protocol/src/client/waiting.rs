@@ -8,9 +8,12 @@ use super::{
     Client,
     io::Incoming,
     state::{Ended, Pending, Reading, State},
-    wake::Wait,
+    wait::Wait,
 };
-use crate::{frame::Event, stream::lock};
+use crate::{
+    frame::{Event, NO_CALL},
+    output::lock,
+};
 
 impl Client {
     /// Waits for an answer: by reading when nobody does, else asleep. None when it is time to look at
@@ -77,9 +80,12 @@ impl Client {
                     bytes,
                 }) if answered == call => return Ok(bytes),
                 Some(Event::Message { call, bytes }) => self.hand_out(call, bytes)?,
-                Some(Event::Begun { call }) => self.expect(incoming, call)?,
-                Some(Event::Pong) | None => {}
-                Some(Event::Ping | Event::Cancel { .. }) => {
+                Some(Event::Begun { call, bytes }) => self.expect(incoming, call, bytes)?,
+                Some(Event::Pong { call: NO_CALL }) | None => {}
+                // Nobody waits for anything in it.
+                Some(Event::Pong { call: ponged }) if ponged == call => return Ok(Vec::new()),
+                Some(Event::Pong { call }) => self.hand_out(call, Vec::new())?,
+                Some(Event::Ping { .. } | Event::Cancel { .. }) => {
                     return Err(Ended::of_protocol("sent what only a host may"));
                 }
             }
@@ -103,11 +109,14 @@ impl Client {
         }
     }
 
-    /// Takes no memory for an answer that nobody waits for.
-    fn expect(&self, incoming: &mut Incoming, call: u32) -> Result<(), Ended> {
+    /// Takes no memory for an answer that nobody waits for, or that is larger than any to what was asked.
+    fn expect(&self, incoming: &mut Incoming, call: u32, bytes: u64) -> Result<(), Ended> {
         let state = lock(&self.state);
         match state.pending.get(&call) {
-            Some(pending) if pending.answer.is_none() => Ok(()),
+            Some(pending) if pending.answer.is_none() => match bytes <= pending.most {
+                true => Ok(()),
+                false => Err(Ended::of_protocol("answers with more than was asked for")),
+            },
             None if state.given_up.contains(&call) => {
                 incoming.skip(call);
                 Ok(())
