@@ -1,7 +1,12 @@
 //! The conformance suite against every backend that needs nothing but this machine: each case
 //! is a test, `local::files.write/makes-and-replaces`. What cannot be tried is ignored, with the reason.
 
-use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    process::{Command, ExitCode},
+    sync::Arc,
+    time::Duration,
+};
 
 use belljar::{
     Backend, Context, async_trait,
@@ -16,11 +21,17 @@ use belljar_conformance::{
 };
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
-use belljar_tests::{BUSYBOX, DEBIAN, ResidentProcess, container_options, has_engine};
+use belljar_tests::{
+    BUSYBOX, DEBIAN, ResidentProcess, container_options, emulated_resident, has_emulator,
+    has_engine, static_resident,
+};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
+/// How many cases run at once, unless it is said.
+const THREADS: usize = 6;
+
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
     let kept = match tempfile::tempdir() {
         Ok(kept) => kept,
         Err(error) => panic!("no temporary directory: {error}"),
@@ -29,30 +40,48 @@ fn main() -> ExitCode {
         Ok(backend) => Sandbox::new(backend),
         Err(error) => panic!("the local backend does not open: {error}"),
     };
+    // One container for all cases of one: each has a folder of its own.
+    let filter = arguments.filter.as_deref();
+    let sessions: Vec<_> = CONTAINERS
+        .iter()
+        .filter_map(|place| Some((place.name, place.open(filter)?)))
+        .collect();
+    let mut containers = sessions.iter().map(|(name, session)| {
+        let factory: Arc<dyn Factory> = Arc::new(Shared::new(session.clone()));
+        (*name, factory)
+    });
+    // Those that start programs from this process are far from each other: one that is about to start has for a
+    // moment what another writes open, and a file that is written to cannot be executed.
     let mut backends: Vec<(&str, Arc<dyn Factory>)> = vec![
-        ("virtual", Arc::new(Directory::new(virtual_, true))),
         ("local", Arc::new(Directory::new(local, true))),
+        ("virtual", Arc::new(Directory::new(virtual_, true))),
+        ("resident", Arc::new(Directory::new(resident, true))),
         // The sandbox's own processes make what the host makes in the other.
         ("local-from-inside", Arc::new(Directory::new(local, false))),
-        ("local-shared", Arc::new(Shared::new(shared))),
-        ("resident", Arc::new(Directory::new(resident, true))),
-        ("policy", Arc::new(Directory::new(behind_policy, true))),
         ("memory", Arc::new(Memory)),
     ];
-    // One container for all cases of one: each has a folder of its own.
-    let mut sessions = Vec::new();
-    for place in CONTAINERS {
-        if let Some(session) = place.open(arguments.filter.as_deref()) {
-            sessions.push(session.clone());
-            backends.push((place.name, Arc::new(Shared::new(session))));
-        }
+    if has_emulator() {
+        let factory = Directory::new(emulated, true);
+        backends.push((RESIDENT_EMULATED, Arc::new(factory)));
     }
-    let trials = backends
+    backends.push(("local-shared", Arc::new(Shared::new(shared))));
+    backends.extend(containers.by_ref().take(2));
+    backends.push(("policy", Arc::new(Directory::new(behind_policy, true))));
+    backends.extend(containers);
+    // Case by case, so that one that takes all of a processor is beside others that do, and one that holds a time
+    // to its promise beside others that wait.
+    let trials = cases()
         .iter()
-        .flat_map(|(name, factory)| cases().iter().map(move |case| trial(name, factory, case)))
+        .flat_map(|case| {
+            backends
+                .iter()
+                .map(move |(name, factory)| trial(name, factory, case))
+        })
         .collect();
+    // Most of a case's time is waiting.
+    arguments.test_threads.get_or_insert(THREADS);
     let conclusion = libtest_mimic::run(&arguments, trials);
-    for session in sessions {
+    for (_, session) in sessions {
         if let Err(error) = belljar_contract::blocking::block_on(&Context::new(), session.close()) {
             panic!("a session was not closed: {error:?}");
         }
@@ -169,8 +198,25 @@ impl InContainer {
     }
 }
 
+const RESIDENT_EMULATED: &str = "resident-emulated";
+
+/// What takes of the system what qemu does not emulate: to be told why a program does not start, and to become the
+/// parent of what has lost its own (prctl(2), `PR_SET_CHILD_SUBREAPER`), which the resident tells as a gap.
+const NOT_EMULATED: [&str; 3] = [
+    "processes.run/not-executable",
+    "processes.run/a-time-limit-ends-what-hides",
+    "processes.run/leaves-no-zombies",
+];
+
 fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case) -> Trial {
     let factory = Arc::clone(factory);
+    if backend == RESIDENT_EMULATED && NOT_EMULATED.contains(&case.name) {
+        return Trial::ignorable_test(format!("{backend}::{}", case.name), || {
+            Ok(Completion::ignored_with(
+                "qemu does not emulate what it takes",
+            ))
+        });
+    }
     let is_slow = CONTAINERS
         .iter()
         .any(|place| place.slow && place.name == backend);
@@ -209,7 +255,16 @@ fn local(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
 
 /// The engine on the other end of a stream.
 fn resident(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
-    let opened = ResidentProcess::open(workspace);
+    behind_stream(Command::new(static_resident()), workspace)
+}
+
+/// The same, built for another architecture.
+fn emulated(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
+    behind_stream(emulated_resident(), workspace)
+}
+
+fn behind_stream(program: Command, workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
+    let opened = ResidentProcess::open(program, workspace);
     let opened = opened.map_err(|source| OpenError::Workspace {
         path: workspace.to_owned(),
         source,

@@ -10,7 +10,11 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::{packages, process, workspace::Workspace};
+use crate::{
+    packages::{self, Package},
+    process,
+    workspace::Workspace,
+};
 
 /// What the tests call the images.
 const BUSYBOX: &str = "belljar-test:busybox";
@@ -65,20 +69,12 @@ pub(crate) fn variables(workspace: &Workspace) -> Option<(&'static str, PathBuf)
 }
 
 fn install() -> Result<()> {
-    let programs = [
-        ("/usr/sbin/dockerd", "docker.io"),
-        ("/usr/bin/podman", "podman"),
-        ("/usr/sbin/debootstrap", "debootstrap"),
-        (BUSYBOX_PROGRAM, "busybox-static"),
-    ];
-    let missing = programs
-        .iter()
-        .filter(|(path, _)| !Path::new(path).exists());
-    let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
-    match missing.as_slice() {
-        [] => Ok(()),
-        missing => packages::install(missing),
-    }
+    packages::ensure(&[
+        Package::new("docker.io", "/usr/sbin/dockerd"),
+        Package::new("podman", "/usr/bin/podman"),
+        Package::new("debootstrap", "/usr/sbin/debootstrap"),
+        Package::new("busybox-static", BUSYBOX_PROGRAM),
+    ])
 }
 
 /// Starts Debian's dockerd, where nothing has: without a bridge and without touching the machine's network
