@@ -3,8 +3,8 @@
 mod containers;
 mod daemon;
 mod disk;
-mod podman;
 mod emulated;
+mod podman;
 mod resident;
 mod rootless;
 
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine, is_root};
 pub use daemon::Daemon;
-pub use podman::OwnPodman;
 pub use emulated::{EMULATED, emulated_resident, has_emulator};
+pub use podman::OwnPodman;
 pub use resident::ResidentProcess;
 pub use rootless::RootlessPodman;
 
