@@ -45,6 +45,7 @@ use belljar_contract::{
 };
 
 pub use self::exec::{Exec, ExecCall, ExecError};
+pub(in crate::backends) use self::shell::nonce;
 use self::{
     fault::Fault,
     shell::{Shell, answer, words},

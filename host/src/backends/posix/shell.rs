@@ -145,7 +145,7 @@ pub(super) fn flags(path: &GuestPath, more: &[(&str, bool)]) -> String {
 
 /// A word that nobody can guess. A `RandomState`'s keys come from the system's random numbers, and what it hashes
 /// does not tell them.
-pub(super) fn nonce() -> String {
+pub(in crate::backends) fn nonce() -> String {
     let half = |salt: u8| RandomState::new().hash_one(salt);
     format!("{:016x}{:016x}", half(0), half(1))
 }
