@@ -10,7 +10,7 @@ use belljar_protocol::facts::{Attempt, Facts, LimitFile, Told};
 use super::{
     super::{
         ContainerEngine, ContainerOptions, ContainerUser, Guarantee, HostUser,
-        arguments::Surroundings, gap, info::EngineInfo,
+        arguments::Surroundings, gap,
     },
     *,
 };
