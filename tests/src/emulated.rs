@@ -15,7 +15,11 @@ pub const EMULATED: &str = match std::env::consts::ARCH.as_bytes() {
 #[must_use]
 pub fn emulated_resident() -> Command {
     let mut emulator = Command::new(emulator());
-    emulator.arg(resident_for(EMULATED));
+    emulator
+        .arg(resident_for(EMULATED))
+        .env_clear()
+        // It has no need to start itself anew to set this, which it can only where the system runs it by itself.
+        .env("GLIBC_TUNABLES", "");
     emulator
 }
 

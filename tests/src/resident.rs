@@ -23,7 +23,8 @@ pub struct ResidentProcess {
 }
 
 impl ResidentProcess {
-    /// Starts a resident, the program without its arguments, and opens a session on a directory.
+    /// Starts a resident, the program without its arguments and in the environment that it is to have, and opens a
+    /// session on a directory.
     ///
     /// # Errors
     /// When it does not start, or does not open the session.
@@ -35,7 +36,6 @@ impl ResidentProcess {
             .to_owned();
         let mut child = program
             .arg("stdio")
-            .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

@@ -255,7 +255,9 @@ fn local(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
 
 /// The engine on the other end of a stream.
 fn resident(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
-    behind_stream(Command::new(static_resident()), workspace)
+    let mut program = Command::new(static_resident());
+    program.env_clear();
+    behind_stream(program, workspace)
 }
 
 /// The same, built for another architecture.

@@ -197,10 +197,6 @@ impl Platform {
                 Left::Some(1)
             };
         }
-        if let (Some(leader), false) = (leader, self.gets_orphans()) {
-            // What has lost its parent is not found below us, and may be in the group.
-            leader.signal_group(Signal::KILL);
-        }
         let mut members = Vec::new();
         let mut ending = 0;
         // What is stopped cannot fork: after it is stable, all is known, and parents are still there to
@@ -210,6 +206,10 @@ impl Platform {
             members = census.alive;
             ending += census.ending;
             if members.is_empty() && census.ending == 0 {
+                if let (Some(leader), false) = (leader, self.gets_orphans()) {
+                    // What has lost its parent is not found below us, and may be in the group.
+                    leader.signal_group(Signal::KILL);
+                }
                 return Left::Nothing;
             }
             let mut stable = !members.is_empty();
