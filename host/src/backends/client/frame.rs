@@ -43,8 +43,11 @@ impl Frame {
 /// The bytes of a dump in hexadecimal.
 fn bytes(dump: &[&str]) -> Option<Vec<u8>> {
     let words = dump.iter().flat_map(|line| line.split_ascii_whitespace());
-    let byte = |word: &str| match word.len() {
-        2 => u8::from_str_radix(word, 16).ok(),
+    let byte = |word: &str| match word.as_bytes() {
+        // A sign would be read as well.
+        [high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+            u8::from_str_radix(word, 16).ok()
+        }
         _ => None,
     };
     words.map(byte).collect()
