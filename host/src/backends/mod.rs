@@ -7,6 +7,8 @@ mod executor;
 mod in_process;
 mod local;
 mod posix;
+mod program;
+mod remote;
 mod report;
 mod resident;
 mod virtual_;
@@ -16,12 +18,14 @@ use std::path::PathBuf;
 pub use self::{
     container::{
         Bind, CliError, CliFailure, ContainerEngine, ContainerOptions, ContainerOptionsError,
-        ContainerState, ContainerUser, DEFAULT_CWD, EngineEnvironment, Gap, Guarantee, HostUser,
+        ContainerState, ContainerUser, DEFAULT_CWD, Gap, Guarantee, HostUser,
         Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice, TransportChoice,
         Verdict, prune_ambient,
     },
     local::LocalOptions,
+    program::EngineEnvironment,
     posix::{Exec, ExecCall, ExecError, PosixBackend, PosixOptions},
+    remote::{RemoteError, RemoteFailure, RemoteOptions, RemoteOptionsError},
     report::{ExamineError, Report, Row, Standing},
     virtual_::VirtualOptions,
 };
@@ -79,15 +83,21 @@ pub enum OpenError {
     /// A container's engine failed.
     #[error("the container engine failed")]
     Engine(#[from] CliError),
-    /// The program that serves the contract in a container is not there.
+    /// The program that serves the contract in a container, or on another machine, is not there.
     #[error(
-        "there is no resident to put into the container ({}); name it in [sandbox.container] resident, or build it with `cargo xtask residents`",
+        "there is no resident to start there ({}); build it with `cargo xtask residents`, or name one where the backend takes it",
         Looked(looked)
     )]
     ResidentNotFound {
         /// Where it was looked for.
         looked: Vec<PathBuf>,
     },
+    /// The program that serves the contract is there, and cannot be read.
+    #[error("the resident cannot be read")]
+    ResidentUnreadable(#[source] std::io::Error),
+    /// The options of a place that a command reaches are wrong.
+    #[error("the remote backend's options cannot be used")]
+    RemoteOptions(#[from] RemoteOptionsError),
     /// A container did not start.
     #[error("the container did not start")]
     NotStarted(#[source] belljar_contract::Error),

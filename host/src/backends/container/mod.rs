@@ -6,7 +6,7 @@
 //! | `arguments` | options as argument vectors, by pure functions |
 //! | `gap` | what was asked for and an engine cannot give |
 //! | `info` | what an engine says of itself |
-//! | `cli` | runs the engine's program (`supervised`, `kept`); `failure` and `classify` say why that failed |
+//! | `cli` | runs the engine's program; `failure` and `classify` say why that failed |
 //! | `doctor` | what a container gives of what was asked, as its resident sees it |
 //! | `labels`, `owner` | what is written on a container, so that it is found again |
 //! | `listing`, `prune` | which containers are ours, and which of them are left over |
@@ -29,12 +29,10 @@ mod container_path;
 mod doctor;
 mod engine;
 mod engine_exec;
-mod environment;
 mod examine;
 mod failure;
 mod gap;
 mod info;
-mod kept;
 mod labels;
 mod listing;
 mod meeting;
@@ -46,13 +44,12 @@ mod prune;
 mod reconnect;
 mod standing;
 mod start;
-mod supervised;
 mod transport;
 mod validate;
 
+use super::program::EngineEnvironment;
 pub use self::{
     engine::ContainerEngine,
-    environment::EngineEnvironment,
     failure::{CliError, CliFailure},
     gap::{Gap, Guarantee},
     listing::ContainerState,
