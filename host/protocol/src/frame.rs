@@ -7,7 +7,7 @@
 //! | bytes | what |
 //! |---|---|
 //! | 0–3 | the kind: 0 a part of a message, 1 cancel the call and what was begun of its message, 2 ping, 3 pong |
-//! | 4–7 | the call that it belongs to; 0 for ping and pong |
+//! | 4–7 | the call that it belongs to; a pong has its ping's number, which is 0 when no call waits for it |
 //! | 8–11 | bytes of payload; 0 unless it is a part |
 //! | 12–15 | bytes of the message that are still to come after this frame |
 //!
@@ -20,6 +20,8 @@ use std::collections::HashMap;
 pub const MAX_PAYLOAD: usize = 128 << 10;
 /// The length of a frame's header, in bytes.
 pub const HEADER_BYTES: usize = 16;
+/// The number of a ping that no call waits for.
+pub const NO_CALL: u32 = 0;
 /// What is read at once when no message says how much will come.
 const BUFFER_BYTES: usize = 64 << 10;
 
@@ -164,9 +166,15 @@ pub enum Event {
         call: u32,
     },
     /// A pong is asked for.
-    Ping,
+    Ping {
+        /// The number that it is to have.
+        call: u32,
+    },
     /// The other end is alive.
-    Pong,
+    Pong {
+        /// The number of its ping.
+        call: u32,
+    },
 }
 
 /// What a decoder accepts.
@@ -370,8 +378,8 @@ impl Decoder {
         let call = header.call;
         match header.kind {
             Kind::Cancel => Some(Event::Cancel { call }),
-            Kind::Ping => Some(Event::Ping),
-            Kind::Pong => Some(Event::Pong),
+            Kind::Ping => Some(Event::Ping { call }),
+            Kind::Pong => Some(Event::Pong { call }),
             Kind::Part if header.left > 0 => {
                 let begun = Begun {
                     message: if skipped { Vec::new() } else { message },
@@ -469,7 +477,7 @@ mod tests {
         let expected = [
             Event::Begun { call: 1 },
             message(2, &exact),
-            Event::Ping,
+            Event::Ping { call: 0 },
             Event::Cancel { call: 2 },
             message(3, b""),
             message(1, &long),

@@ -162,8 +162,8 @@ fn too_many_calls_are_busy_and_pings_and_cancellations_are_heard() {
         Answer::Call(Err(error)) => assert_eq!(error.kind, ErrorKind::Busy),
         other => panic!("{other:?}"),
     }
-    host.send(&bare(Kind::Ping, 0));
-    assert_eq!(host.next(), Some(Event::Pong));
+    host.send(&bare(Kind::Ping, 7));
+    assert_eq!(host.next(), Some(Event::Pong { call: 7 }));
     host.send(&bare(Kind::Cancel, 5));
     assert_eq!(
         host.message(),

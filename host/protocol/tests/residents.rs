@@ -7,7 +7,7 @@ use std::{io::Write as _, time::Duration};
 use belljar_contract::{Context, ErrorKind};
 use belljar_protocol::{
     Client, OpenError, Patience,
-    frame::{Event, Header, Kind, MAX_PAYLOAD},
+    frame::{Event, Header, Kind, MAX_PAYLOAD, NO_CALL},
     message::Answer,
 };
 use support::{
@@ -87,7 +87,7 @@ type Sends = fn(u32) -> Vec<u8>;
 
 #[test]
 fn a_resident_that_breaks_the_protocol_ends_the_session() {
-    let all: [(&str, Sends); 13] = [
+    let all: [(&str, Sends); 15] = [
         ("no frame", |_| vec![0xff; 64]),
         ("a login shell", |_| b"sh: can't fork: Resource\n".to_vec()),
         ("a call never made", |call| frame(call + 1, &answer("a"))),
@@ -115,6 +115,10 @@ fn a_resident_that_breaks_the_protocol_ends_the_session() {
         }),
         ("the beginning for nobody", |call| begun(call + 1, 10)),
         ("a ping", |_| bare(Kind::Ping, 0).to_vec()),
+        ("a pong for a call", |call| bare(Kind::Pong, call).to_vec()),
+        ("a pong for nobody", |call| {
+            bare(Kind::Pong, call + 1).to_vec()
+        }),
         ("a cancellation", |call| bare(Kind::Cancel, call).to_vec()),
     ];
     for (what, sends) in all {
@@ -193,7 +197,7 @@ fn a_resident_that_says_nothing_is_dead() {
     let peer = std::thread::spawn(move || {
         let mut peer = Peer::resident(resident);
         peer.message();
-        assert_eq!(peer.next(), Some(Event::Ping));
+        assert_eq!(peer.next(), Some(Event::Ping { call: NO_CALL }));
         assert_eq!(peer.next(), None);
     });
     let client = impatient_client(host);
@@ -232,7 +236,7 @@ fn a_resident_that_lives_may_take_its_time() {
         let mut peer = Peer::resident(resident);
         let (call, _) = peer.message();
         for _ in 0..3 {
-            assert_eq!(peer.next(), Some(Event::Ping));
+            assert_eq!(peer.next(), Some(Event::Ping { call: NO_CALL }));
             peer.send(&bare(Kind::Pong, 0));
         }
         peer.send(&frame(call, &answer("a")));

@@ -17,7 +17,7 @@ use super::{
     wake::{STEP, Wait},
 };
 use crate::{
-    frame::{Bounds, Decoder, Event, Header, Kind, frames},
+    frame::{Bounds, Decoder, Event, Header, Kind, NO_CALL, frames},
     message::{Encoded, OPEN_CALL, PREAMBLE, opening_bounds},
     stream::{Output, Pen, Stream},
 };
@@ -231,7 +231,7 @@ impl Incoming {
             if self.asked.is_some() {
                 return Err(Ended::Silent);
             }
-            outgoing.post(Header::bare(Kind::Ping, 0))?;
+            outgoing.post(Header::bare(Kind::Ping, NO_CALL))?;
             self.asked = Some(now);
         }
         Ok(None)

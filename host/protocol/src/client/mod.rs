@@ -15,7 +15,7 @@ use std::{
 };
 
 use belljar_contract::{
-    Context, Error, ErrorKind, Operation, Request, Response, Result, Stop,
+    Context, Error, ErrorKind, Operation, Registration, Request, Response, Result, Stop,
     blocking::{CANCEL_GRACE, DEADLINE_GRACE},
 };
 
@@ -188,6 +188,24 @@ impl Client {
         }
     }
 
+    /// Asks whether the resident answers: one round trip, of which its engine knows nothing. A session that
+    /// rested may have ended unseen; after this, [`death`](Self::death) is right.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call), at once when the context ends: the session may live all the same.
+    pub fn ping(&self, context: &Context) -> Result<()> {
+        const OPERATION: Operation = Operation::Describe;
+        context.check().map_err(|stop| stop.during(OPERATION))?;
+        let entered = lock(&self.state).enter();
+        let call = entered.map_err(|ended| ended.during(OPERATION))?;
+        let answer = self.await_pong(context, call);
+        self.leave(call);
+        match answer.map_err(|ended| ended.during(OPERATION))?.len() {
+            0 => Ok(()),
+            _ => Err(self.answered_with_something_else(OPERATION)),
+        }
+    }
+
     fn answered_with_something_else(&self, operation: Operation) -> Error {
         self.broke(
             Ended::of_protocol("answered a call with something else"),
@@ -245,14 +263,30 @@ impl Client {
         }
     }
 
-    fn exchange(&self, context: &Context, call: u32, message: Encoded) -> Result<Vec<u8>, Ended> {
+    fn await_pong(&self, context: &Context, call: u32) -> Result<Vec<u8>, Ended> {
+        let _registration = self.wake_when_cancelled(context);
+        let asked = self.outgoing.post(Header::bare(Kind::Ping, call));
+        asked.map_err(|ended| self.end(ended))?;
+        loop {
+            if let Some(bytes) = self.wait(context, call)? {
+                return Ok(bytes);
+            }
+            context.check().map_err(Ended::Stopped)?;
+        }
+    }
+
+    /// Wakes this thread, whichever way it waits.
+    fn wake_when_cancelled(&self, context: &Context) -> Registration {
         let thread = std::thread::current();
         let waker = Arc::clone(&self.waker);
-        let _registration = context.cancellation().on_cancel(move || {
-            // Whichever way the call waits.
+        context.cancellation().on_cancel(move || {
             waker.wake();
             thread.unpark();
-        });
+        })
+    }
+
+    fn exchange(&self, context: &Context, call: u32, message: Encoded) -> Result<Vec<u8>, Ended> {
+        let _registration = self.wake_when_cancelled(context);
         let wait = Wait {
             waker: &self.waker,
             context,

@@ -10,7 +10,10 @@ use super::{
     state::{Ended, Pending, Reading, State},
     wake::Wait,
 };
-use crate::{frame::Event, stream::lock};
+use crate::{
+    frame::{Event, NO_CALL},
+    stream::lock,
+};
 
 impl Client {
     /// Waits for an answer: by reading when nobody does, else asleep. None when it is time to look at
@@ -78,8 +81,11 @@ impl Client {
                 }) if answered == call => return Ok(bytes),
                 Some(Event::Message { call, bytes }) => self.hand_out(call, bytes)?,
                 Some(Event::Begun { call }) => self.expect(incoming, call)?,
-                Some(Event::Pong) | None => {}
-                Some(Event::Ping | Event::Cancel { .. }) => {
+                Some(Event::Pong { call: NO_CALL }) | None => {}
+                // Nobody waits for anything in it.
+                Some(Event::Pong { call: ponged }) if ponged == call => return Ok(Vec::new()),
+                Some(Event::Pong { call }) => self.hand_out(call, Vec::new())?,
+                Some(Event::Ping { .. } | Event::Cancel { .. }) => {
                     return Err(Ended::of_protocol("sent what only a host may"));
                 }
             }

@@ -134,10 +134,10 @@ impl<'a, E: Engine> Session<'a, E> {
         loop {
             match reader.next()? {
                 None => return Ok(None),
-                Some(Event::Ping) => {
-                    write_all(self.output, &Header::bare(Kind::Pong, 0).to_bytes())?;
+                Some(Event::Ping { call }) => {
+                    write_all(self.output, &Header::bare(Kind::Pong, call).to_bytes())?;
                 }
-                Some(Event::Pong | Event::Begun { .. }) => {}
+                Some(Event::Pong { .. } | Event::Begun { .. }) => {}
                 Some(Event::Cancel { call }) => {
                     // One that is answered already is none of anybody's business.
                     let cancellation = lock(&self.calls).get(&call).cloned();

@@ -220,7 +220,7 @@ impl Peer {
         loop {
             match self.next() {
                 Some(Event::Message { call, bytes }) => return (call, bytes),
-                Some(Event::Begun { .. } | Event::Ping | Event::Cancel { .. }) => {}
+                Some(Event::Begun { .. } | Event::Ping { .. } | Event::Cancel { .. }) => {}
                 other => panic!("{other:?}"),
             }
         }
