@@ -2,11 +2,13 @@
 
 mod containers;
 mod resident;
+mod ssh_server;
 
 use std::path::{Path, PathBuf};
 
 pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine};
 pub use resident::ResidentProcess;
+pub use ssh_server::SshServer;
 
 /// The workspace's root folder.
 #[must_use]

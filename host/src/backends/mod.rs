@@ -18,13 +18,13 @@ use std::path::PathBuf;
 pub use self::{
     container::{
         Bind, CliError, CliFailure, ContainerEngine, ContainerOptions, ContainerOptionsError,
-        ContainerState, ContainerUser, DEFAULT_CWD, Gap, Guarantee, HostUser,
-        Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice, TransportChoice,
-        Verdict, prune_ambient,
+        ContainerState, ContainerUser, DEFAULT_CWD, Gap, Guarantee, HostUser, Kept, Left,
+        PruneOptions, PruneReport, PullPolicy, ResidentChoice, TransportChoice, Verdict,
+        prune_ambient,
     },
     local::LocalOptions,
-    program::EngineEnvironment,
     posix::{Exec, ExecCall, ExecError, PosixBackend, PosixOptions},
+    program::EngineEnvironment,
     remote::{RemoteError, RemoteFailure, RemoteOptions, RemoteOptionsError},
     report::{ExamineError, Report, Row, Standing},
     virtual_::VirtualOptions,

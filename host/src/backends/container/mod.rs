@@ -47,7 +47,6 @@ mod start;
 mod transport;
 mod validate;
 
-use super::program::EngineEnvironment;
 pub use self::{
     engine::ContainerEngine,
     failure::{CliError, CliFailure},
@@ -60,6 +59,7 @@ pub use self::{
     prune::{Kept, Left, PruneOptions, PruneReport, Verdict, prune_ambient},
     validate::ContainerOptionsError,
 };
+use super::program::EngineEnvironment;
 
 #[cfg(test)]
 mod engine_tests;

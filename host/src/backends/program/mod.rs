@@ -23,12 +23,12 @@ use std::{
 };
 
 pub use self::environment::EngineEnvironment;
+#[cfg(test)]
+pub(super) use self::supervised::MAX_WORDS;
 pub(super) use self::{
     attached::{Attached, Left},
     supervised::{Event, How, MAX_ANSWER, Supervised, closed, kill, watch},
 };
-#[cfg(test)]
-pub(super) use self::supervised::MAX_WORDS;
 
 /// A program and its environment.
 #[derive(Clone, Debug)]

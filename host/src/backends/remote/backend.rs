@@ -96,9 +96,7 @@ impl RemoteBackend {
                 let how = connected.resident.death().unwrap_or_default();
                 let attached = taken(connected);
                 let left = match attached {
-                    Some(attached) => {
-                        blocking::run(&Executor, move || attached.end(SAY_WHY)).await
-                    }
+                    Some(attached) => blocking::run(&Executor, move || attached.end(SAY_WHY)).await,
                     None => None,
                 };
                 let (failure, words) = match left {

@@ -57,7 +57,9 @@ fn rows(facts: &Facts, writable: bool) -> Vec<Row> {
     let told = |got: Option<String>| got.unwrap_or_else(|| "not told".to_owned());
     let seen = |name: &str, got| row(name, "no", told(got), Standing::NotAsked);
     let numbers = |name: &str| {
-        let first = field(&facts.status, name)?.split_ascii_whitespace().next()?;
+        let first = field(&facts.status, name)?
+            .split_ascii_whitespace()
+            .next()?;
         Some(shown(first))
     };
     let user = numbers("Uid").zip(numbers("Gid"));

@@ -96,7 +96,9 @@ pub enum RemoteFailure {
         reason: String,
     },
     /// The directory can only be read, and was to be written.
-    #[error("the directory there cannot be written; give it the permission, or set writable = false")]
+    #[error(
+        "the directory there cannot be written; give it the permission, or set writable = false"
+    )]
     RootNotWritable,
     /// The session's variables are more than an opening may have.
     #[error("the variables for processes are too large")]
@@ -108,7 +110,10 @@ pub enum RemoteFailure {
         what: String,
     },
     /// This installation has no resident for the machine.
-    #[error("there is no resident for a machine of {machine:?}; this installation has {}", Shelf(has))]
+    #[error(
+        "there is no resident for a machine of {machine:?}; this installation has {}",
+        Shelf(has)
+    )]
     NoResidentFor {
         /// The machine, as it names itself.
         machine: String,
@@ -119,9 +124,7 @@ pub enum RemoteFailure {
     #[error("nothing there computes a SHA-256; copy the resident by hand, and set install = false")]
     NoHashThere,
     /// The folder for the resident there is not its user's alone.
-    #[error(
-        "the folder for the resident there cannot be made, or others may write to it"
-    )]
+    #[error("the folder for the resident there cannot be made, or others may write to it")]
     FolderNotPrivate,
     /// The resident cannot be written there.
     #[error("the resident cannot be written there")]

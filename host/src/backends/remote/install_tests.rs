@@ -112,7 +112,9 @@ fn resident(text: &str) -> Resident {
 fn greets() -> Resident {
     // Larger than what a pipe holds.
     let filler = "# nothing\n".repeat(20_000);
-    resident(&format!("#!/bin/sh\nread -r line\necho \"$1 $line\"\n{filler}"))
+    resident(&format!(
+        "#!/bin/sh\nread -r line\necho \"$1 $line\"\n{filler}"
+    ))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test sets up")]
@@ -188,24 +190,17 @@ fn bytes_that_look_like_commands_are_none() {
         let failure = place.fails(place.command(), std::slice::from_ref(&resident));
         assert!(matches!(failure, RemoteFailure::HashDiffers), "{failure:?}");
         assert!(!trap.exists(), "{:?}", place.shell);
-        // Nor when they cannot be written: a folder stands where they would be.
-        let mut command = place.command();
-        command.env("PATH", refusing(&place));
+        // Nor when they cannot be written, and most of them are still to be read.
+        let text = format!("ulimit -f 8; exec {}", place.shell.join(" "));
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &text])
+            .env_remove("XDG_CACHE_HOME")
+            .env("HOME", place.home.path());
         let failure = place.fails(command, std::slice::from_ref(&resident));
         assert!(matches!(failure, RemoteFailure::NotWritten), "{failure:?}");
         assert!(!trap.exists(), "{:?}", place.shell);
     }
-}
-
-/// A PATH on which the program that takes the bytes fails.
-fn refusing(place: &Place) -> String {
-    let folder = place.home.path().join("bin");
-    std::fs::create_dir(&folder).expect("a folder");
-    let head = folder.join("head");
-    write(&head, b"#!/bin/sh\nexit 1\n");
-    let mode = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&head, mode).expect("it is ours");
-    format!("{}:/usr/bin:/bin", folder.display())
 }
 
 #[test]
@@ -253,7 +248,9 @@ fn where_nothing_hashes_nothing_is_started() {
     for place in places() {
         let folder = place.home.path().join("bin");
         std::fs::create_dir(&folder).expect("a folder");
-        for name in ["uname", "mkdir", "ls", "id", "head", "chmod", "mv", "rm", "find"] {
+        for name in [
+            "uname", "mkdir", "ls", "id", "head", "chmod", "mv", "rm", "find",
+        ] {
             let real = ["/usr/bin", "/bin"].map(|folder| Path::new(folder).join(name));
             let real = real.iter().find(|path| path.exists()).expect("it is here");
             std::os::unix::fs::symlink(real, folder.join(name)).expect("a link");

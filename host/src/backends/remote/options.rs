@@ -217,9 +217,7 @@ mod tests {
     #[test]
     fn secrets_are_not_shown() {
         let mut options = RemoteOptions::new(["ssh"], "/work");
-        options
-            .environment
-            .insert("TOKEN".into(), "s3cret".into());
+        options.environment.insert("TOKEN".into(), "s3cret".into());
         assert!(!format!("{options:?}").contains("s3cret"));
     }
 }

@@ -5,8 +5,10 @@ use std::{fmt::Write as _, io, path::PathBuf};
 use sha2::{Digest as _, Sha256};
 
 /// An architecture as files name it, and as machines do in `uname -m`.
-const ARCHITECTURES: [(&str, &[&str]); 2] =
-    [("x86_64", &["x86_64", "amd64"]), ("aarch64", &["aarch64", "arm64"])];
+const ARCHITECTURES: [(&str, &[&str]); 2] = [
+    ("x86_64", &["x86_64", "amd64"]),
+    ("aarch64", &["aarch64", "arm64"]),
+];
 
 /// The most bytes that a resident may have; ours have half of it.
 const MAX_BYTES: u64 = 16 << 20;
