@@ -80,8 +80,14 @@ impl SshServer {
                 return Err(io::Error::other(said));
             }
         }
-        let mut kept = fs::File::create(folder.path().join("log"))?;
-        thread::spawn(move || io::copy(&mut log, &mut kept));
+        // A test may want to know what it said; and it would not go on when nobody read it.
+        let kept = folder.path().join("log");
+        thread::spawn(move || {
+            let mut all = String::new();
+            while log.read_line(&mut all).is_ok_and(|count| count > 0) {
+                let _ = write(&kept, &all);
+            }
+        });
         namespaces.keep();
         Ok(Self {
             folder,

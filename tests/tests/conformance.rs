@@ -6,8 +6,8 @@ use std::{path::Path, process::ExitCode, sync::Arc};
 use belljar::{
     Backend, Context, async_trait,
     backends::{
-        ContainerEngine, ContainerOptions, LocalOptions, OpenError, ResidentChoice,
-        TransportChoice, VirtualOptions,
+        ContainerEngine, ContainerOptions, EngineEnvironment, LocalOptions, OpenError,
+        RemoteOptions, ResidentChoice, TransportChoice, VirtualOptions,
     },
     layers::{Policy, PolicyBackend},
 };
@@ -16,7 +16,9 @@ use belljar_conformance::{
 };
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
-use belljar_tests::{BUSYBOX, DEBIAN, ResidentProcess, container_options, has_engine};
+use belljar_tests::{
+    BUSYBOX, DEBIAN, ResidentProcess, SshServer, container_options, has_engine, static_resident,
+};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 fn main() -> ExitCode {
@@ -46,6 +48,11 @@ fn main() -> ExitCode {
             sessions.push(session.clone());
             backends.push((place.name, Arc::new(Shared::new(session))));
         }
+    }
+    if is_wanted("ssh", false, arguments.filter.as_deref())
+        && let Some(server) = SshServer::start()
+    {
+        backends.push(("ssh", Arc::new(OverSsh(server))));
     }
     let trials = backends
         .iter()
@@ -118,17 +125,7 @@ struct InContainer {
 impl InContainer {
     /// Opens it, where it is wanted and its engine is here. A run of other backends alone starts none.
     fn open(&self, filter: Option<&str>) -> Option<Sandbox> {
-        let wanted = match filter {
-            Some(filter) if !filter.is_empty() => {
-                let backend = filter.split("::").next().unwrap_or(filter);
-                match self.slow {
-                    true => backend == self.name,
-                    false => self.name.starts_with(backend),
-                }
-            }
-            _ => !self.slow,
-        };
-        if !wanted || !has_engine(self.engine, self.image) {
+        if !is_wanted(self.name, self.slow, filter) || !has_engine(self.engine, self.image) {
             return None;
         }
         let mut options = container_options(self.engine, self.image);
@@ -137,6 +134,20 @@ impl InContainer {
             Ok(backend) => Some(Sandbox::new(backend)),
             Err(error) => panic!("the {} backend does not open: {error:?}", self.name),
         }
+    }
+}
+
+/// Whether a backend is among those that a filter names; a slow one is when it is named in full.
+fn is_wanted(name: &str, slow: bool, filter: Option<&str>) -> bool {
+    match filter {
+        Some(filter) if !filter.is_empty() => {
+            let backend = filter.split("::").next().unwrap_or(filter);
+            match slow {
+                true => backend == name,
+                false => name.starts_with(backend),
+            }
+        }
+        _ => !slow,
     }
 }
 
@@ -221,6 +232,33 @@ impl Factory for Directory {
             }
             false => fresh,
         };
+        Ok(fresh.keeping((workspace, outside)))
+    }
+}
+
+/// Opens a session over `ssh` for each case, in a temporary directory of the server, which has this machine's files.
+struct OverSsh(SshServer);
+
+#[async_trait]
+impl Factory for OverSsh {
+    async fn open(&self, _: &Context) -> Result<Workspace, Failure> {
+        let wrong = |what: &str| Failure::wrong(what.to_owned());
+        let folder = || tempfile::tempdir().map_err(|_| wrong("no temporary directory"));
+        let (workspace, outside) = (folder()?, folder()?);
+        let root = workspace
+            .path()
+            .to_str()
+            .ok_or_else(|| wrong("not UTF-8"))?;
+        let resident = static_resident().display().to_string();
+        let options = RemoteOptions {
+            program_environment: EngineEnvironment::from_variables(std::env::vars_os()),
+            ..RemoteOptions::new(self.0.ssh(&[], &[&resident, "stdio"]), root)
+        };
+        let backend = options
+            .open_ambient()
+            .map_err(|error| Failure::wrong(format!("the backend does not open: {error}")))?;
+        let host = HostDirectory::new_ambient(workspace.path(), outside.path());
+        let fresh = Workspace::fresh(Sandbox::new(backend)).with_outside(Arc::new(host));
         Ok(fresh.keeping((workspace, outside)))
     }
 }

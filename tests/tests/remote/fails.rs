@@ -200,11 +200,14 @@ fn a_directory_that_is_not_there_is_told() {
     fails_so(options, |failure| {
         matches!(failure, RemoteFailure::Refused { .. })
     });
-    let options = RemoteOptions {
-        root: "/proc".into(),
-        ..place.options()
-    };
-    fails_so(options, |failure| {
+    // Seen by the session alone.
+    let text = format!(
+        "'mount -t tmpfs -o ro none {} && exec {} stdio'",
+        place.workspace.path().display(),
+        static_resident().display()
+    );
+    let command = (place.server).ssh(&[], &["unshare", "--mount", "sh", "-c", &text]);
+    fails_so(super::options(command, place.workspace.path()), |failure| {
         matches!(failure, RemoteFailure::RootNotWritable)
     });
 }

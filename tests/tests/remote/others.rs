@@ -40,10 +40,14 @@ impl Container {
 
 impl Drop for Container {
     fn drop(&mut self) {
-        let _ = Program::new(self.engine.program())
-            .args(["rm", "--force", &self.id])
-            .stdout(Stdio::null())
-            .status();
+        // An engine that removes what runs waits until it has heeded a signal, or not.
+        for command in [["kill", &self.id].as_slice(), &["rm", "--force", &self.id]] {
+            let _ = Program::new(self.engine.program())
+                .args(command)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
+        }
     }
 }
 
