@@ -59,7 +59,7 @@ fn a_long_answer_does_not_hold_up_a_short_one() {
     );
     let mut host = Peer::host(host);
     host.send(&frame(1, &ask(read("long"))));
-    assert_eq!(host.next(), Some(Event::Begun { call: 1 }));
+    assert!(matches!(host.next(), Some(Event::Begun { call: 1, .. })));
     // The socket holds but a small part of the long answer.
     host.send(&frame(2, &ask(read("short"))));
     let mut order = Vec::new();

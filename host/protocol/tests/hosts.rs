@@ -3,7 +3,7 @@
 mod support;
 
 use std::{
-    io::Write as _,
+    io::{Read as _, Write as _},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -61,9 +61,11 @@ fn what_is_no_host_is_told() {
     ] {
         assert!(matches!(serve_with(bytes), Ok(())), "{bytes:?}");
     }
-    for bytes in [b"GET / HTTP/1.1\r\n\r\n".as_slice(), b"belljar\x02"] {
+    for bytes in [b"GET / HTTP/1.1\r\n\r\n".as_slice(), b"belljar: no such"] {
         assert!(matches!(serve_with(bytes), Err(ServeError::NotOurs)));
     }
+    let newer = serve_with(b"belljar\x02and something that we do not know");
+    assert!(matches!(newer, Err(ServeError::OtherVersion(2))));
     for bytes in [
         [PREAMBLE.as_slice(), &frame(1, &Ask::Open(opening()))].concat(),
         [PREAMBLE.as_slice(), &frame(0, &ask(read("a")))].concat(),
@@ -85,6 +87,30 @@ fn what_is_no_host_is_told() {
     ] {
         assert!(matches!(serve_with(&bytes), Err(ServeError::Malformed(_))));
     }
+}
+
+#[test]
+fn a_host_may_send_a_byte_at_a_time() {
+    let (host, resident) = pair();
+    let served = serving(resident, Answers(echo));
+    let mut reads = Peer::new(host.try_clone().expect("a socket"));
+    let mut theirs = [0; PREAMBLE.len()];
+    reads.socket.read_exact(&mut theirs).expect("it begins");
+    assert_eq!(theirs, PREAMBLE);
+    let bytes = [
+        PREAMBLE.as_slice(),
+        &frame(0, &Ask::Open(opening())),
+        &frame(1, &ask(read("a"))),
+    ];
+    let mut host = host;
+    for byte in bytes.concat() {
+        host.write_all(&[byte]).expect("it is read");
+    }
+    assert_eq!(reads.message().0, 0);
+    let expected = postcard::to_stdvec(&answer("a")).expect("it is encoded");
+    assert_eq!(reads.message(), (1, expected));
+    drop((host, reads));
+    assert!(matches!(join(served), Ok(())));
 }
 
 /// An engine whose calls run until they are cancelled, and what has entered and left it.

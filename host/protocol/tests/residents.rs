@@ -32,11 +32,13 @@ fn what_is_no_resident_is_told() {
         "OCI runtime exec failed: no such file\n",
         "x",
         "bell",
-        "belljar\u{2}",
+        "belljar-resident 1.0",
     ] {
         let error = open_with(other.as_bytes());
         assert_eq!(error, OpenError::NotOurs(other.into()));
     }
+    let newer = open_with(b"belljar\x02and something that we do not know");
+    assert_eq!(newer, OpenError::OtherVersion(2));
 }
 
 #[test]
@@ -71,6 +73,57 @@ fn what_answers_the_opening_with_something_else_is_lost() {
     }
 }
 
+#[test]
+fn a_resident_may_send_a_byte_at_a_time() {
+    let (host, resident) = pair();
+    let sends = std::thread::spawn(move || {
+        let preamble = belljar_protocol::message::PREAMBLE.to_vec();
+        let opened = frame(0, &Answer::Opened(opened()));
+        let answered = frame(1, &answer("a"));
+        let mut writes = resident.try_clone().expect("a socket");
+        let mut trickle = |bytes: Vec<u8>| {
+            for byte in bytes {
+                writes.write_all(&[byte]).expect("it is read");
+            }
+        };
+        trickle([preamble, opened].concat());
+        // Not before the call is made.
+        let mut peer = Peer::new(resident);
+        peer.after_preamble();
+        assert_eq!(peer.message().0, 0);
+        assert_eq!(peer.message().0, 1);
+        trickle(answered);
+        while peer.next().is_some() {}
+    });
+    let client = client(host);
+    assert_eq!(client.call(&Context::new(), read("a")), Ok(content("a")));
+    drop(client);
+    join(sends);
+}
+
+/// One that says a byte now and then holds up an opening no longer than it may be.
+#[test]
+fn an_opening_that_trickles_ends_at_its_deadline() {
+    let (host, mut resident) = pair();
+    let sends = std::thread::spawn(move || {
+        let begun = [
+            belljar_protocol::message::PREAMBLE.as_slice(),
+            &raw(0, &[0; 1 << 20]),
+        ];
+        for byte in begun.concat() {
+            if resident.write_all(&[byte]).is_err() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        panic!("it was read to the end");
+    });
+    let context = Context::new().with_timeout(Duration::from_millis(50));
+    let opened = Client::open(&context, stream(host), &opening());
+    assert_eq!(opened.expect_err("it is not opened"), OpenError::TimedOut);
+    join(sends);
+}
+
 /// The beginning of a message.
 fn begun(call: u32, left: u32) -> Vec<u8> {
     let header = Header {
@@ -87,7 +140,7 @@ type Sends = fn(u32) -> Vec<u8>;
 
 #[test]
 fn a_resident_that_breaks_the_protocol_ends_the_session() {
-    let all: [(&str, Sends); 15] = [
+    let all: [(&str, Sends); 17] = [
         ("no frame", |_| vec![0xff; 64]),
         ("a login shell", |_| b"sh: can't fork: Resource\n".to_vec()),
         ("a call never made", |call| frame(call + 1, &answer("a"))),
@@ -102,6 +155,15 @@ fn a_resident_that_breaks_the_protocol_ends_the_session() {
         }),
         ("an answer that says it is longer", |call| {
             raw(call, &[2, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f])
+        }),
+        ("an answer longer than the file may be", |call| {
+            begun(call, 17 << 20)
+        }),
+        ("an answer that is small and takes a lot", |call| {
+            // Commands without names.
+            let count = postcard::to_stdvec(&100_000_u32).unwrap();
+            let commands = [0; 300_000];
+            raw(call, &[[2, 0, 13].as_slice(), &count, &commands].concat())
         }),
         ("a message of 4 GiB", |call| begun(call, u32::MAX)),
         ("a frame that is too long", |call| {
@@ -317,7 +379,7 @@ fn a_call_that_is_given_up_leaves_one_that_is_being_written_whole() {
             let context = Context::new().with_timeout(LONG);
             client.call(&context, write("a", vec![0; 4 << 20]))
         });
-        assert_eq!(peer.next(), Some(Event::Begun { call: 1 }));
+        assert!(matches!(peer.next(), Some(Event::Begun { call: 1, .. })));
         let context = Context::new().with_timeout(Duration::from_millis(50));
         let short = client.call(&context, read("b"));
         assert_eq!(kind(short), Err(ErrorKind::TimedOut));

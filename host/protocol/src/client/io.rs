@@ -3,7 +3,7 @@
 //! Both descriptors are non-blocking. Only messages are waited for to be written; what is said about
 //! them is posted, so that who reads goes on reading.
 
-use std::{io::IoSlice, os::fd::OwnedFd, time::Duration};
+use std::{os::fd::OwnedFd, time::Duration};
 
 use belljar_contract::Context;
 use rustix::{
@@ -14,12 +14,15 @@ use rustix::{
 use super::{
     OpenError, Patience,
     state::Ended,
-    wake::{STEP, Wait},
+    wait::{STEP, Wait},
 };
 use crate::{
-    frame::{Bounds, Decoder, Event, Header, Kind, NO_CALL, frames},
-    message::{Encoded, OPEN_CALL, PREAMBLE, opening_bounds},
-    stream::{Output, Pen, Stream},
+    encoded::Encoded,
+    frame::{Bounds, Decoder, Event, Header, Kind, NO_CALL},
+    message::{OPEN_CALL, PREAMBLE, VERSION, version},
+    output::{Output, Pen, Waits},
+    size::opening_bounds,
+    stream::Stream,
 };
 
 /// The most bytes shown of what does not speak the protocol.
@@ -27,9 +30,7 @@ const SHOWN: usize = 200;
 
 /// Takes a stream apart.
 pub(super) fn split(stream: Stream, patience: Patience) -> Result<(Outgoing, Incoming), OpenError> {
-    for end in [&stream.input, &stream.output] {
-        rustix::io::ioctl_fionbio(end, true).map_err(std::io::Error::from)?;
-    }
+    stream.never_block()?;
     let incoming = Incoming {
         descriptor: stream.input,
         decoder: Decoder::new(opening_bounds()),
@@ -53,7 +54,7 @@ pub(super) struct Outgoing {
 
 impl Outgoing {
     pub(super) fn preamble(&self, wait: &Wait<'_>) -> Result<(), Ended> {
-        self.write(&PREAMBLE, &[], wait)
+        self.output.short(&PREAMBLE, &self.patient(wait))
     }
 
     /// Writes a message. When its call ends before the last frame is begun, the other end is told to
@@ -61,21 +62,15 @@ impl Outgoing {
     pub(super) fn message(
         &self,
         call: u32,
-        mut message: Encoded,
+        message: Encoded,
         wait: &Wait<'_>,
     ) -> Result<(), Ended> {
-        let message = match message.single(call) {
-            Ok(frame) => return self.write(frame, &[], wait),
-            Err(message) => message,
-        };
-        for (header, payload) in frames(call, message) {
-            let written = self.write(&header.to_bytes(), payload, wait);
-            if let Err(Ended::Stopped(_)) = written {
-                self.post(Header::bare(Kind::Cancel, call))?;
-            }
-            written?;
+        let long = message.is_long();
+        let written = self.output.message(call, message, &self.patient(wait));
+        if let (true, Err(Ended::Stopped(_))) = (long, &written) {
+            self.post(Header::bare(Kind::Cancel, call))?;
         }
-        Ok(())
+        written
     }
 
     /// Says something short without waiting: when the other end takes nothing now, before what is
@@ -88,48 +83,44 @@ impl Outgoing {
         self.output.close();
     }
 
-    /// Writes a frame within one turn: nothing of it, or all of it, or the session is dead. When its call
-    /// ends in the middle, the rest is left to whoever writes next.
-    fn write(&self, mut first: &[u8], mut second: &[u8], wait: &Wait<'_>) -> Result<(), Ended> {
-        let mut turn = self.output.turn(|| wait.check())?.ok_or(Ended::Closed)?;
-        let pen = turn.pen()?;
-        let mut begun = false;
-        while !(pen.owed.is_empty() && first.is_empty() && second.is_empty()) {
-            let pieces = [&*pen.owed, first, second].map(IoSlice::new);
-            match rustix::io::writev(&pen.descriptor, &pieces) {
-                Ok(count) => {
-                    let of_owed = count.min(pen.owed.len());
-                    let of_first = (count - of_owed).min(first.len());
-                    pen.owed.drain(..of_owed);
-                    first = &first[of_first..];
-                    second = &second[count - of_owed - of_first..];
-                    begun |= count > of_owed;
-                    pen.stuck_since = None;
-                }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => match self.until_taken(pen, wait) {
-                    Err(Ended::Stopped(_)) if begun => {
-                        pen.owed.extend_from_slice(first);
-                        pen.owed.extend_from_slice(second);
-                        return Ok(());
-                    }
-                    waited => waited?,
-                },
-                Err(errno) => return Err(errno.into()),
-            }
+    const fn patient<'a>(&self, wait: &'a Wait<'a>) -> Patient<'a> {
+        Patient {
+            wait,
+            patience: self.patience,
+        }
+    }
+}
+
+/// Waits as long as its call may, and a resident that takes nothing is dead.
+struct Patient<'a> {
+    wait: &'a Wait<'a>,
+    patience: Patience,
+}
+
+impl Waits for Patient<'_> {
+    type Ended = Ended;
+
+    fn check(&self) -> Result<(), Ended> {
+        self.wait.check()
+    }
+
+    fn until_taken(&self, pen: &mut Pen) -> Result<(), Ended> {
+        let now = self.wait.context.now();
+        let since = *pen.stuck_since.get_or_insert(now);
+        let taken = self.wait.writable(&pen.descriptor)?;
+        let patience = self.patience.quiet + self.patience.silent;
+        if !taken && self.wait.context.now() - since >= patience {
+            return Err(Ended::Silent);
         }
         Ok(())
     }
 
-    /// Waits a little for the other end to take something.
-    fn until_taken(&self, pen: &mut Pen, wait: &Wait<'_>) -> Result<(), Ended> {
-        let now = wait.context.now();
-        let since = *pen.stuck_since.get_or_insert(now);
-        let taken = wait.writable(&pen.descriptor)?;
-        if !taken && wait.context.now() - since >= self.patience.quiet + self.patience.silent {
-            return Err(Ended::Silent);
-        }
-        Ok(())
+    fn closed() -> Ended {
+        Ended::Closed
+    }
+
+    fn goes_on(ended: &Ended) -> bool {
+        matches!(ended, Ended::Stopped(_))
     }
 }
 
@@ -174,8 +165,10 @@ impl Incoming {
                 Err(errno) => return Err(Ended::from(errno).into()),
             }
         }
-        if came == PREAMBLE {
-            return Ok(());
+        match version(&came) {
+            Some(VERSION) => return Ok(()),
+            Some(theirs) => return Err(OpenError::OtherVersion(theirs)),
+            None => {}
         }
         // Whatever else is there: often it is an error, in words.
         let mut more = [0; SHOWN];
@@ -193,7 +186,10 @@ impl Incoming {
                     call: OPEN_CALL,
                     bytes,
                 }) => return Ok(bytes),
-                None | Some(Event::Begun { call: OPEN_CALL }) => {}
+                None
+                | Some(Event::Begun {
+                    call: OPEN_CALL, ..
+                }) => {}
                 Some(_) => return Err(Ended::of_protocol("did not answer the opening").into()),
             }
             self.read(wait, None)?;

@@ -77,6 +77,8 @@ pub(super) struct Pending {
     pub(super) thread: Thread,
     /// Its request is written, or will be by whoever writes next: it may read.
     pub(super) asked: bool,
+    /// The most bytes of its answer.
+    pub(super) most: u64,
     /// The answer's bytes, once they are there.
     pub(super) answer: Option<Vec<u8>>,
 }
@@ -105,8 +107,9 @@ impl State {
         }
     }
 
-    /// Gives a call its number. One whose answer is still to come keeps its own.
-    pub(super) fn enter(&mut self) -> Result<u32, Ended> {
+    /// Gives a call its number, whose answer may have so many bytes. One whose answer is still to come keeps
+    /// its own.
+    pub(super) fn enter(&mut self, most: u64) -> Result<u32, Ended> {
         match &self.dead {
             // What broke the protocol is not asked again.
             Some(Ended::Protocol(reason)) => return Err(Ended::Lost(reason.clone())),
@@ -126,6 +129,7 @@ impl State {
         let pending = Pending {
             thread: std::thread::current(),
             asked: false,
+            most,
             answer: None,
         };
         self.pending.insert(call, pending);

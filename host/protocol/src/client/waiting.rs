@@ -8,11 +8,11 @@ use super::{
     Client,
     io::Incoming,
     state::{Ended, Pending, Reading, State},
-    wake::Wait,
+    wait::Wait,
 };
 use crate::{
     frame::{Event, NO_CALL},
-    stream::lock,
+    output::lock,
 };
 
 impl Client {
@@ -80,7 +80,7 @@ impl Client {
                     bytes,
                 }) if answered == call => return Ok(bytes),
                 Some(Event::Message { call, bytes }) => self.hand_out(call, bytes)?,
-                Some(Event::Begun { call }) => self.expect(incoming, call)?,
+                Some(Event::Begun { call, bytes }) => self.expect(incoming, call, bytes)?,
                 Some(Event::Pong { call: NO_CALL }) | None => {}
                 // Nobody waits for anything in it.
                 Some(Event::Pong { call: ponged }) if ponged == call => return Ok(Vec::new()),
@@ -109,11 +109,14 @@ impl Client {
         }
     }
 
-    /// Takes no memory for an answer that nobody waits for.
-    fn expect(&self, incoming: &mut Incoming, call: u32) -> Result<(), Ended> {
+    /// Takes no memory for an answer that nobody waits for, or that is larger than any to what was asked.
+    fn expect(&self, incoming: &mut Incoming, call: u32, bytes: u64) -> Result<(), Ended> {
         let state = lock(&self.state);
         match state.pending.get(&call) {
-            Some(pending) if pending.answer.is_none() => Ok(()),
+            Some(pending) if pending.answer.is_none() => match bytes <= pending.most {
+                true => Ok(()),
+                false => Err(Ended::of_protocol("answers with more than was asked for")),
+            },
             None if state.given_up.contains(&call) => {
                 incoming.skip(call);
                 Ok(())

@@ -1,25 +1,29 @@
-//! The resident's end: requests from a stream, answered by the workspace engine or whatever is given.
+//! The resident's end: requests of one stream, each answered on a thread of its own.
 //!
 //! One of a few threads reads. When it has a request it lets another read on and answers the request
-//! itself: no hop from thread to thread stands between a request and its answer. There is always a thread
-//! that reads, so that pings are answered and cancellations reach their calls: a call for which there is
-//! no thread is `busy`.
+//! itself: no hop from thread to thread stands between a request and its answer ([`crew`]). There is always a
+//! thread that reads, and it waits for nothing else, so that pings are answered, cancellations reach their
+//! calls, and the end of the stream ends everything, whatever the host does not read.
 
+mod crew;
+mod reader;
 mod session;
-
-use std::{convert::Infallible, io::IoSlice, os::fd::OwnedFd};
 
 use belljar_contract::{Context, Error, Request, Response};
 use rustix::io::Errno;
 
-use self::session::Session;
+use self::{
+    reader::{Reader, post, say},
+    session::Session,
+};
 use crate::{
+    budget::decode,
     facts::Facts,
-    frame::{Decoder, Event, Malformed, frames},
-    message::{
-        Answer, Ask, Encoded, OPEN_CALL, Open, Opened, PREAMBLE, bounds, decode, opening_bounds,
-    },
-    stream::{Output, Stream},
+    frame::{Event, Malformed},
+    message::{Answer, Ask, OPEN_CALL, Open, Opened, PREAMBLE, VERSION, version},
+    size::{OPENING, bounds},
+    stream::Stream,
+    wake::Waker,
 };
 
 /// Why serving ended before the stream did.
@@ -27,8 +31,14 @@ use crate::{
 #[non_exhaustive]
 pub enum ServeError {
     /// The other end does not speak this protocol.
-    #[error("the other end does not speak version 1 of the sandbox protocol")]
+    #[error("the other end does not speak the sandbox protocol")]
     NotOurs,
+    /// It speaks another version.
+    #[error(
+        "the host speaks version {0} of the sandbox protocol, and this resident version {VERSION}; \
+         use the resident that belongs to the host"
+    )]
+    OtherVersion(u8),
     /// What it sent means nothing.
     #[error("the other end sent {0}")]
     Malformed(#[from] Malformed),
@@ -66,7 +76,8 @@ pub trait Engine: Sync {
 /// Serves one session until the stream ends.
 ///
 /// `open` makes the engine from what the host asks for, or says why it cannot. Calls that are still
-/// running when the stream ends are cancelled, and this returns when they have ended.
+/// running when the stream ends are cancelled, and this returns when they have ended; an answer that the host
+/// does not read then is dropped. That the host takes no more answers is the stream's end too.
 ///
 /// # Errors
 /// [`ServeError`] when the session ends for another reason than the stream's end.
@@ -74,27 +85,28 @@ pub fn serve<E: Engine>(
     stream: Stream,
     open: impl FnOnce(&Open) -> Result<(E, Opened), String>,
 ) -> Result<(), ServeError> {
-    let Stream { input, output } = stream;
-    let mut reader = Reader {
-        input,
-        decoder: Decoder::new(opening_bounds()),
-    };
-    let output = Output::new(output);
-    write_all(&output, &PREAMBLE)?;
-    let mut preamble = [0; PREAMBLE.len()];
-    if !read_exact(&reader.input, &mut preamble)? {
-        return Ok(());
-    }
-    if preamble != PREAMBLE {
-        return Err(ServeError::NotOurs);
+    let over = Waker::new()?;
+    let (mut reader, output) = Reader::of(stream)?;
+    post(&output, &PREAMBLE)?;
+    match reader.first::<{ PREAMBLE.len() }>(&output, &over)? {
+        Some(PREAMBLE) => {}
+        Some(other) => {
+            return Err(match version(&other) {
+                Some(theirs) => ServeError::OtherVersion(theirs),
+                None => ServeError::NotOurs,
+            });
+        }
+        None => return Ok(()),
     }
     let asked = loop {
-        match reader.next()? {
-            Some(Event::Begun { call: OPEN_CALL }) => {}
+        match reader.next(&output, &over)? {
+            Some(Event::Begun {
+                call: OPEN_CALL, ..
+            }) => {}
             Some(Event::Message {
                 call: OPEN_CALL,
                 bytes,
-            }) => match decode(&bytes)? {
+            }) => match decode(&bytes, OPENING.memory)? {
                 Ask::Open(asked) => break asked,
                 Ask::Call { .. } | Ask::Probe => {
                     return Err(ServeError::OutOfOrder("called before it opened"));
@@ -104,86 +116,25 @@ pub fn serve<E: Engine>(
             None => return Ok(()),
         }
     };
+    let refuse = |reason: String| {
+        say(&output, OPEN_CALL, &Answer::Refused(reason.clone()))?;
+        Err(ServeError::Refused(reason))
+    };
     let (engine, opened) = match open(&asked) {
         Ok(opened) => opened,
-        Err(reason) => {
-            let refused = Encoded::new(&Answer::Refused(reason.clone()))?;
-            write_message(&output, OPEN_CALL, refused)?;
-            return Err(ServeError::Refused(reason));
-        }
+        Err(reason) => return refuse(reason),
     };
-    write_message(&output, OPEN_CALL, Encoded::new(&Answer::Opened(opened))?)?;
-    reader.decoder.set_bounds(bounds(&asked.limits));
-    Session::new(&engine, &output, reader, &asked.limits).serve()
-}
-
-struct Reader {
-    input: OwnedFd,
-    decoder: Decoder,
-}
-
-impl Reader {
-    /// The next event; none at the stream's end.
-    fn next(&mut self) -> Result<Option<Event>, ServeError> {
-        loop {
-            if let Some(event) = self.decoder.next()? {
-                return Ok(Some(event));
-            }
-            match rustix::io::read(&self.input, self.decoder.spare()) {
-                // Even in the middle of a frame: the host is gone, however.
-                Ok(0) | Err(Errno::CONNRESET) => return Ok(None),
-                Ok(count) => self.decoder.filled(count),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-        }
+    reader.set_bounds(bounds(&asked.limits));
+    let session = Session::new(&engine, &output, &over, reader, asked.limits);
+    match session.serve(opened)? {
+        Served::ToTheEnd => Ok(()),
+        Served::NoThreads => refuse("it has no threads to serve with".to_owned()),
     }
 }
 
-/// Fills the buffer; false when the stream ends first.
-fn read_exact(input: &OwnedFd, mut buffer: &mut [u8]) -> Result<bool, Errno> {
-    while !buffer.is_empty() {
-        match rustix::io::read(input, &mut *buffer) {
-            Ok(0) => return Ok(false),
-            Ok(count) => buffer = &mut buffer[count..],
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(true)
-}
-
-fn write_message(output: &Output, call: u32, mut message: Encoded) -> Result<(), Errno> {
-    match message.single(call) {
-        Ok(frame) => write_all(output, frame),
-        Err(message) => {
-            for (header, payload) in frames(call, message) {
-                write_both(output, &header.to_bytes(), payload)?;
-            }
-            Ok(())
-        }
-    }
-}
-
-/// Writes within one turn.
-fn write_all(output: &Output, bytes: &[u8]) -> Result<(), Errno> {
-    write_both(output, bytes, &[])
-}
-
-fn write_both(output: &Output, mut first: &[u8], mut second: &[u8]) -> Result<(), Errno> {
-    let Ok(turn) = output.turn(|| Ok::<_, Infallible>(()));
-    let mut turn = turn.ok_or(Errno::PIPE)?;
-    let descriptor = &turn.pen()?.descriptor;
-    while !first.is_empty() || !second.is_empty() {
-        match rustix::io::writev(descriptor, &[IoSlice::new(first), IoSlice::new(second)]) {
-            Ok(count) => {
-                let of_first = count.min(first.len());
-                first = &first[of_first..];
-                second = &second[count - of_first..];
-            }
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(())
+/// How serving ended that did not fail.
+enum Served {
+    ToTheEnd,
+    /// It did not begin.
+    NoThreads,
 }

@@ -3,10 +3,7 @@
 use std::{
     collections::{HashMap, hash_map::Entry},
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Mutex,
     thread::{self, Scope},
 };
 
@@ -14,26 +11,31 @@ use belljar_contract::{
     Cancellation, Context, Error, ErrorKind, Operation, Request, session::Limits,
 };
 
-use super::{Engine, Reader, ServeError, write_all, write_message};
-use crate::{
-    frame::{Event, Header, Kind},
-    message::{Answer, Ask, Encoded, MAX_CALLS, decode, message_bytes},
-    stream::{Output, lock},
+use super::{
+    Engine, ServeError, Served,
+    crew::{Assigned, Crew, Next, Work},
+    reader::{Reader, Writes, post, say},
 };
-
-/// Threads that are kept while there is nothing to do: in a container each counts against its limit of
-/// processes.
-const KEPT: usize = 4;
+use crate::{
+    budget::decode,
+    encoded::Encoded,
+    frame::{Event, Header, Kind},
+    message::{Answer, Ask, MAX_CALLS, OPEN_CALL, Opened},
+    output::{Output, lock},
+    size::{self, FACTS, Size},
+    wake::Waker,
+};
 
 pub(super) struct Session<'a, E> {
     engine: &'a E,
     output: &'a Output,
-    message_bytes: u64,
+    /// Wakes whoever writes, and whoever reads, when there is no more use in it.
+    over: &'a Waker,
+    limits: Limits,
     /// The calls that run.
     calls: Mutex<HashMap<u32, Cancellation>>,
     reader: Mutex<Reading>,
-    /// Threads that wait to read.
-    waiting: AtomicUsize,
+    crew: Crew<Task>,
 }
 
 enum Reading {
@@ -45,16 +47,18 @@ enum Reading {
 struct Task {
     call: u32,
     context: Context,
-    work: Work,
+    /// What its answer may take.
+    size: Size,
+    asked: Asked,
 }
 
 /// What is to be done.
-enum Work {
+enum Asked {
     Call(Request),
     Probe,
 }
 
-impl Work {
+impl Asked {
     fn operation(&self) -> Operation {
         match self {
             Self::Call(request) => request.operation(),
@@ -63,23 +67,77 @@ impl Work {
     }
 }
 
+impl Work for Task {
+    fn waits(&self) -> bool {
+        match &self.asked {
+            // For a program.
+            Asked::Call(
+                Request::Run(_) | Request::WriteInput { .. } | Request::FindCommands { .. },
+            ) => true,
+            Asked::Call(Request::Wait { wait, .. } | Request::ReadOutput { wait, .. }) => {
+                !wait.is_zero()
+            }
+            Asked::Call(
+                Request::Read { .. }
+                | Request::ReadRange { .. }
+                | Request::Write { .. }
+                | Request::Append { .. }
+                | Request::Replace { .. }
+                | Request::List { .. }
+                | Request::Glob { .. }
+                | Request::Search { .. }
+                | Request::Stat { .. }
+                | Request::Resolve { .. }
+                | Request::MakeDirectory { .. }
+                | Request::Remove { .. }
+                | Request::Rename { .. }
+                | Request::Copy { .. }
+                | Request::Start(_)
+                | Request::Signal { .. },
+            )
+            | Asked::Probe => false,
+        }
+    }
+}
+
 impl<'a, E: Engine> Session<'a, E> {
-    pub(super) fn new(engine: &'a E, output: &'a Output, reader: Reader, limits: &Limits) -> Self {
+    pub(super) fn new(
+        engine: &'a E,
+        output: &'a Output,
+        over: &'a Waker,
+        reader: Reader,
+        limits: Limits,
+    ) -> Self {
         Self {
             engine,
             output,
-            message_bytes: message_bytes(limits),
+            over,
+            limits,
             calls: Mutex::default(),
             reader: Mutex::new(Reading::Open(reader)),
-            waiting: AtomicUsize::new(0),
+            crew: Crew::new(),
         }
     }
 
-    /// Answers until the stream ends and every call has.
-    pub(super) fn serve(self) -> Result<(), ServeError> {
-        thread::scope(|scope| self.work(scope));
+    /// Says that the session is open, and answers until the stream ends and every call has.
+    pub(super) fn serve(self, opened: Opened) -> Result<Served, ServeError> {
+        let began = thread::scope(|scope| {
+            let mut reading = lock(&self.reader);
+            let began = self.crew.start(|| self.spawn(scope));
+            let said = match began {
+                true => say(self.output, OPEN_CALL, &Answer::Opened(opened)),
+                false => Ok(()),
+            };
+            if !began || said.is_err() {
+                *reading = Reading::Ended(said);
+            }
+            drop(reading);
+            self.work(scope);
+            began
+        });
         match self.reader.into_inner() {
-            Ok(Reading::Ended(result)) => result,
+            Ok(Reading::Ended(Ok(()))) if !began => Ok(Served::NoThreads),
+            Ok(Reading::Ended(result)) => result.map(|()| Served::ToTheEnd),
             // A thread ended in the middle of reading, which none does.
             Ok(Reading::Open(_)) | Err(_) => Err(ServeError::OutOfOrder("was not read to its end")),
         }
@@ -87,38 +145,52 @@ impl<'a, E: Engine> Session<'a, E> {
 
     /// Reads and answers, in turn with the other threads, until the stream ends.
     fn work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
-        loop {
-            self.waiting.fetch_add(1, Ordering::AcqRel);
-            let mut reading = lock(&self.reader);
-            self.waiting.fetch_sub(1, Ordering::AcqRel);
-            let Reading::Open(reader) = &mut *reading else {
-                return;
-            };
-            let task = match self.read(reader) {
-                Ok(Some(task)) => task,
-                ended => {
-                    *reading = Reading::Ended(ended.map(drop));
-                    drop(reading);
-                    // Nobody waits for an answer any more.
-                    for cancellation in lock(&self.calls).values() {
-                        cancellation.cancel();
-                    }
-                    return;
-                }
-            };
-            // Nobody can stop waiting before the reader is given back.
-            let another = self.waiting.load(Ordering::Acquire) > 0;
-            drop(reading);
-            if another || self.spawn(scope) {
+        while let Some(mut task) = self.lead(scope) {
+            loop {
+                let waited = task.waits();
                 self.answer(task);
-            } else {
-                let operation = task.work.operation();
-                self.end(task.call, operation, failed(no_thread(operation)));
-            }
-            if self.waiting.load(Ordering::Acquire) >= KEPT {
-                return;
+                match self.crew.answered(waited) {
+                    Next::Answer(next) => task = next,
+                    Next::Read => break,
+                    Next::End => return,
+                }
             }
         }
+    }
+
+    /// Waits to read, and reads until there is a request for this thread, and another to read; none when the
+    /// stream has ended.
+    fn lead<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Option<Task> {
+        let mut reading = lock(&self.reader);
+        self.crew.reads();
+        let Reading::Open(reader) = &mut *reading else {
+            return None;
+        };
+        let ended = loop {
+            match self.read(reader) {
+                Ok(Some(task)) => match self.crew.assign(task, || self.spawn(scope)) {
+                    Assigned::Reader(task) => return Some(task),
+                    Assigned::Later => {}
+                    Assigned::Nobody(task) => {
+                        lock(&self.calls).remove(&task.call);
+                        let busy = failed(no_thread(task.asked.operation()));
+                        if let Err(error) = say(self.output, task.call, &busy) {
+                            break Err(error);
+                        }
+                    }
+                },
+                ended => break ended.map(drop),
+            }
+        };
+        *reading = Reading::Ended(ended);
+        drop(reading);
+        // Nobody waits for an answer any more.
+        self.crew.drop_queue();
+        for cancellation in lock(&self.calls).values() {
+            cancellation.cancel();
+        }
+        self.over.end();
+        None
     }
 
     /// Lets one more thread read and answer.
@@ -132,10 +204,10 @@ impl<'a, E: Engine> Session<'a, E> {
     /// Reads up to the next request; none at the end.
     fn read(&self, reader: &mut Reader) -> Result<Option<Task>, ServeError> {
         loop {
-            match reader.next()? {
+            match reader.next(self.output, self.over)? {
                 None => return Ok(None),
                 Some(Event::Ping { call }) => {
-                    write_all(self.output, &Header::bare(Kind::Pong, call).to_bytes())?;
+                    post(self.output, &Header::bare(Kind::Pong, call).to_bytes())?;
                 }
                 Some(Event::Pong { .. } | Event::Begun { .. }) => {}
                 Some(Event::Cancel { call }) => {
@@ -156,10 +228,14 @@ impl<'a, E: Engine> Session<'a, E> {
 
     /// Enters a call; none when there is no room for it, which it is told.
     fn task(&self, call: u32, bytes: &[u8]) -> Result<Option<Task>, ServeError> {
-        let (remaining, work) = match decode(bytes)? {
-            Ask::Call { remaining, request } => (remaining, Work::Call(request)),
+        let memory = size::request(&self.limits).memory;
+        let (remaining, size, asked) = match decode(bytes, memory)? {
+            Ask::Call { remaining, request } => {
+                let size = size::answer(&request, &self.limits);
+                (remaining, size, Asked::Call(request))
+            }
             // A few small files: there is nothing in it to wait for.
-            Ask::Probe => (None, Work::Probe),
+            Ask::Probe => (None, FACTS, Asked::Probe),
             Ask::Open(_) => return Err(ServeError::OutOfOrder("opened the session twice")),
         };
         let context = match remaining {
@@ -172,8 +248,8 @@ impl<'a, E: Engine> Session<'a, E> {
             Entry::Occupied(_) => Err(ServeError::OutOfOrder("used the number of a call twice")),
             Entry::Vacant(_) if full => {
                 drop(calls);
-                let operation = work.operation();
-                self.write(call, operation, failed(too_many(operation)));
+                let busy = failed(too_many(asked.operation()));
+                say(self.output, call, &busy)?;
                 Ok(None)
             }
             Entry::Vacant(place) => {
@@ -181,7 +257,8 @@ impl<'a, E: Engine> Session<'a, E> {
                 Ok(Some(Task {
                     call,
                     context,
-                    work,
+                    size,
+                    asked,
                 }))
             }
         }
@@ -191,33 +268,28 @@ impl<'a, E: Engine> Session<'a, E> {
         let Task {
             call,
             context,
-            work,
+            size,
+            asked,
         } = task;
-        let operation = work.operation();
+        let operation = asked.operation();
         // An engine does not panic; if it does, its call has an end all the same.
-        let answer = catch_unwind(AssertUnwindSafe(|| match work {
-            Work::Call(request) => Answer::Call(self.engine.call(&context, request)),
-            Work::Probe => Answer::Probed(self.engine.probe()),
+        let answer = catch_unwind(AssertUnwindSafe(|| match asked {
+            Asked::Call(request) => Answer::Call(self.engine.call(&context, request)),
+            Asked::Probe => Answer::Probed(self.engine.probe()),
         }));
         let answer = answer.unwrap_or_else(|_| failed(panicked(operation)));
-        self.end(call, operation, answer);
-    }
-
-    /// Ends a call.
-    fn end(&self, call: u32, operation: Operation, answer: Answer) {
         lock(&self.calls).remove(&call);
-        self.write(call, operation, answer);
-    }
-
-    fn write(&self, call: u32, operation: Operation, answer: Answer) {
         let encoded = Encoded::new(&answer).ok();
-        let encoded = match encoded.filter(|encoded| encoded.bytes() <= self.message_bytes) {
+        let encoded = match encoded.filter(|encoded| encoded.bytes() <= size.bytes) {
             Some(encoded) => Some(encoded),
             None => Encoded::new(&failed(too_large(operation))).ok(),
         };
-        if let Some(encoded) = encoded {
-            // When the host is gone, the reader sees it too.
-            let _ = write_message(self.output, call, encoded);
+        drop(answer);
+        if let Some(encoded) = encoded
+            && (self.output.message(call, encoded, &Writes(self.over))).is_err()
+        {
+            // A host that takes no answers is gone, whatever it still sends.
+            self.over.end();
         }
     }
 }

@@ -76,6 +76,17 @@ pub(crate) fn session<E: Engine + Send + 'static>(engine: E) -> (Client, Served)
     (client(host), served)
 }
 
+/// A client of a session with these limits.
+pub(crate) fn client_within(host: UnixStream, limits: Limits) -> Client {
+    let opening = Open {
+        limits,
+        ..opening()
+    };
+    let opening_time = Context::new().with_timeout(LONG);
+    let opened = Client::open(&opening_time, stream(host), &opening);
+    opened.expect("it is served").0
+}
+
 pub(crate) fn client(host: UnixStream) -> Client {
     let opening_time = Context::new().with_timeout(LONG);
     let (client, found) =
@@ -243,6 +254,11 @@ impl Peer {
 
     fn preamble(&mut self) {
         self.send(&PREAMBLE);
+        self.after_preamble();
+    }
+
+    /// Takes the other end's preamble.
+    pub(crate) fn after_preamble(&mut self) {
         let mut theirs = [0; PREAMBLE.len()];
         self.socket.read_exact(&mut theirs).expect("it begins");
         assert_eq!(theirs, PREAMBLE);
@@ -259,9 +275,18 @@ impl Peer {
 
     /// Opens as a host.
     pub(crate) fn host(socket: UnixStream) -> Self {
+        Self::host_within(socket, Limits::default())
+    }
+
+    /// The same with these limits.
+    pub(crate) fn host_within(socket: UnixStream, limits: Limits) -> Self {
+        let opening = Open {
+            limits,
+            ..opening()
+        };
         let mut peer = Self::new(socket);
         peer.preamble();
-        peer.send(&frame(OPEN_CALL, &Ask::Open(opening())));
+        peer.send(&frame(OPEN_CALL, &Ask::Open(opening)));
         assert_eq!(peer.message().0, OPEN_CALL);
         peer
     }

@@ -3,11 +3,7 @@
 //! Who reads waits in one poll for the stream, for the waker and for the deadline; who writes looks in
 //! short steps.
 
-use std::{
-    os::fd::OwnedFd,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::{os::fd::OwnedFd, time::Duration};
 
 use belljar_contract::Context;
 use rustix::{
@@ -16,49 +12,10 @@ use rustix::{
 };
 
 use super::state::Ended;
+use crate::wake::Waker;
 
 /// How often who cannot write looks whether it still should.
 pub(super) const STEP: Duration = Duration::from_millis(20);
-
-/// Wakes the thread that reads.
-#[derive(Debug)]
-pub(super) struct Waker {
-    readable: OwnedFd,
-    writable: OwnedFd,
-    /// Nobody is to wait any more, whatever its context says.
-    over: AtomicBool,
-}
-
-impl Waker {
-    pub(super) fn new() -> std::io::Result<Self> {
-        let (readable, writable) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        for end in [&readable, &writable] {
-            rustix::io::ioctl_fionbio(end, true)?;
-        }
-        Ok(Self {
-            readable,
-            writable,
-            over: AtomicBool::new(false),
-        })
-    }
-
-    pub(super) fn wake(&self) {
-        // A full pipe wakes just as well.
-        let _ = rustix::io::write(&self.writable, &[0]);
-    }
-
-    /// Wakes every thread, now and for ever.
-    pub(super) fn end(&self) {
-        self.over.store(true, Ordering::Release);
-        self.wake();
-    }
-
-    fn sleep_again(&self) {
-        let mut bytes = [0; 64];
-        while rustix::io::read(&self.readable, &mut bytes).is_ok_and(|count| count == bytes.len()) {
-        }
-    }
-}
 
 /// What bounds a wait.
 pub(super) struct Wait<'a> {
@@ -68,7 +25,7 @@ pub(super) struct Wait<'a> {
 
 impl Wait<'_> {
     pub(super) fn check(&self) -> Result<(), Ended> {
-        if self.waker.over.load(Ordering::Acquire) {
+        if self.waker.is_over() {
             return Err(Ended::Closed);
         }
         self.context.check().map_err(Ended::Stopped)
@@ -83,10 +40,7 @@ impl Wait<'_> {
     ) -> Result<bool, Ended> {
         self.check()?;
         let bound = self.at_most(patience);
-        let mut waited = [
-            PollFd::new(descriptor, PollFlags::IN),
-            PollFd::new(&self.waker.readable, PollFlags::IN),
-        ];
+        let mut waited = [PollFd::new(descriptor, PollFlags::IN), self.waker.awaited()];
         match poll(&mut waited, bound.as_ref()) {
             Ok(0) | Err(Errno::INTR) => Ok(false),
             Ok(_) => {

@@ -1,0 +1,116 @@
+//! Many calls in flight: none waits for another's answer, and a link that is cut ends them all.
+
+mod support;
+
+use std::{net::Shutdown, time::Instant};
+
+use belljar_contract::{Context, ErrorKind};
+use belljar_protocol::frame::Event;
+use support::{
+    Answers, LONG, Peer, answer, ask, client, content, frame, join, kind, name_of, pair, raw, read,
+    serving, write,
+};
+
+/// Calls at once.
+const CALLS: u32 = 64;
+
+/// Over a link that takes its time a window, or taking turns, would cost a round trip each.
+#[test]
+fn every_call_is_on_its_way_before_the_first_answer() {
+    let (host, resident) = pair();
+    let peer = std::thread::spawn(move || {
+        let mut peer = Peer::resident(resident);
+        let calls: Vec<(u32, Vec<u8>)> = (0..CALLS).map(|_| peer.message()).collect();
+        for (call, _) in calls {
+            peer.send(&frame(call, &answer("a")));
+        }
+        while peer.next().is_some() {}
+    });
+    let client = client(host);
+    std::thread::scope(|scope| {
+        for call in 0..CALLS {
+            let client = &client;
+            scope.spawn(move || {
+                let request = match call % 2 {
+                    0 => read("a"),
+                    _ => write("a", vec![0; 300 << 10]),
+                };
+                let answer = client.call(&Context::new(), request);
+                assert_eq!(answer, Ok(content("a")));
+            });
+        }
+    });
+    drop(client);
+    join(peer);
+}
+
+#[test]
+fn a_link_that_is_cut_ends_every_call_at_once() {
+    let (host, resident) = pair();
+    let cut = host.try_clone().expect("a socket");
+    let peer = std::thread::spawn(move || {
+        let mut peer = Peer::resident(resident);
+        let mut calls: Vec<u32> = (1..CALLS).map(|_| peer.message().0).collect();
+        // Of one answer there is a part, and one request is on its way.
+        let begun = raw(calls.remove(0), &vec![0; 300 << 10]);
+        peer.send(&begun[..200 << 10]);
+        while !matches!(peer.next(), Some(Event::Begun { .. })) {}
+        let at = Instant::now();
+        cut.shutdown(Shutdown::Both).expect("a socket");
+        (peer, at)
+    });
+    let client = client(host);
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (1..CALLS)
+            .map(|_| scope.spawn(|| client.call(&Context::new(), read("a"))))
+            .collect();
+        let long = scope.spawn(|| client.call(&Context::new(), write("a", vec![0; 16 << 20])));
+        for call in calls.into_iter().chain([long]) {
+            let ended = kind(call.join().unwrap());
+            assert_eq!(ended, Err(ErrorKind::BackendUnavailable));
+        }
+        let (_peer, cut) = join(peer);
+        assert!(cut.elapsed() < LONG / 10);
+    });
+    assert!(client.death().is_some());
+}
+
+#[test]
+fn a_short_answer_comes_before_any_of_many_long_ones() {
+    let (host, resident) = pair();
+    let served = serving(
+        resident,
+        Answers(|_: &Context, request| match name_of(&request).as_str() {
+            "long" => Ok(content(vec![0; 4 << 20])),
+            short => Ok(content(short)),
+        }),
+    );
+    let mut host = Peer::host(host);
+    for call in 1..CALLS {
+        host.send(&frame(call, &ask(read("long"))));
+    }
+    assert!(matches!(host.next(), Some(Event::Begun { .. })));
+    host.send(&frame(CALLS, &ask(read("short"))));
+    assert_eq!(host.message_in_small_steps().0, CALLS);
+    drop(host);
+    assert!(matches!(join(served), Ok(())));
+}
+
+#[test]
+fn a_short_request_comes_before_any_of_many_long_ones() {
+    let (host, resident) = pair();
+    let peer = std::thread::spawn(move || Peer::resident(resident));
+    let client = client(host);
+    let mut peer = join(peer);
+    std::thread::scope(|scope| {
+        for _ in 1..CALLS {
+            scope.spawn(|| client.call(&Context::new(), write("a", vec![0; 4 << 20])));
+        }
+        assert!(matches!(peer.next(), Some(Event::Begun { .. })));
+        let short = scope.spawn(|| client.call(&Context::new(), read("short")));
+        let (call, _) = peer.message_in_small_steps();
+        peer.send(&frame(call, &answer("short")));
+        assert_eq!(short.join().unwrap(), Ok(content("short")));
+        drop(peer);
+    });
+}
