@@ -37,7 +37,7 @@ fn in_flight(
 /// A process id that was written to a file, once it is there.
 fn pid(sandbox: &Sandbox, file: &str) -> Option<String> {
     let content = wait(sandbox.read(file)).ok()?;
-    let text = String::from_utf8(content.bytes.into()).ok()?;
+    let text = String::from_utf8(content.bytes).ok()?;
     text.ends_with('\n').then(|| text.trim().to_owned())
 }
 
@@ -162,6 +162,32 @@ fn one_that_is_closed_or_dropped_leaves_nothing_running() {
             !lives(pid)
         });
     }
+}
+
+#[test]
+fn the_place_ends_its_processes_when_it_hears_no_more_of_its_host() {
+    let Some(place) = Place::start() else { return };
+    let sandbox = open(RemoteOptions {
+        keep_alive: Duration::from_millis(500),
+        patience: Duration::from_millis(1500),
+        ..place.options()
+    });
+    let there = resident_and_process(&sandbox);
+    // A host that rests is heard.
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(there.iter().all(|pid| lives(pid)));
+    let mut running = Vec::new();
+    // Neither end of the connection has an end that is told: sshd and ssh wait on.
+    in_flight(&sandbox, 2, |pids| {
+        running = pids.to_vec();
+        place.server.cut();
+    });
+    for pid in there.iter().chain(&running) {
+        until("nothing of it runs on", Duration::from_secs(6), || {
+            !lives(pid)
+        });
+    }
+    close(&sandbox);
 }
 
 #[test]

@@ -91,6 +91,7 @@ impl Connector {
             root: self.options.root.clone(),
             variables: variables.into_iter().collect(),
             limits: self.options.limits,
+            silence: Some(self.options.silence()),
         };
         // A third of it until it is asked whether it lives: a question costs next to nothing.
         let quiet = self.options.patience / 3;

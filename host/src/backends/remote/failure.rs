@@ -73,11 +73,19 @@ pub enum RemoteFailure {
     NotAuthenticated,
     /// What answers does not speak the protocol of this version.
     #[error(
-        "what answers is no resident of this version; it began with {began:?}. A login script that prints can be why"
+        "what answers is no resident; it began with {began:?}. A login script that prints can be why"
     )]
     NotOurs {
         /// The first bytes, shortened.
         began: String,
+    },
+    /// A resident of another version of the protocol answers.
+    #[error(
+        "the resident there speaks version {theirs} of the protocol; copy this installation's there, or set install = true with a command that reaches a shell"
+    )]
+    OtherVersion {
+        /// The resident's version.
+        theirs: u8,
     },
     /// There is no such program there.
     #[error(
@@ -141,17 +149,11 @@ pub enum RemoteFailure {
         /// Its exit code; none when a signal ended it.
         code: Option<i32>,
     },
-    /// The stream ended or broke, and the program did not.
-    #[error("the stream ended: {how}")]
+    /// The stream ended, broke or fell silent, and the program did not end.
+    #[error("the stream is lost: {how}")]
     Lost {
         /// How.
         how: String,
-    },
-    /// Nothing came although something was asked.
-    #[error("nothing came for {} ms, and the program still runs", after.as_millis())]
-    Silent {
-        /// How long.
-        after: Duration,
     },
 }
 
@@ -180,10 +182,10 @@ impl RemoteFailure {
             | Self::HostKeyChanged
             | Self::NotAuthenticated
             | Self::Ended { .. }
-            | Self::Lost { .. }
-            | Self::Silent { .. } => ErrorKind::BackendUnavailable,
+            | Self::Lost { .. } => ErrorKind::BackendUnavailable,
             // There is, and what is there cannot do this.
             Self::NotOurs { .. }
+            | Self::OtherVersion { .. }
             | Self::ResidentMissing
             | Self::NotExecutable
             | Self::Refused { .. }
@@ -207,6 +209,7 @@ impl From<OpenError> for RemoteFailure {
     fn from(error: OpenError) -> Self {
         match error {
             OpenError::NotOurs(began) => Self::NotOurs { began },
+            OpenError::OtherVersion(theirs) => Self::OtherVersion { theirs },
             OpenError::Refused(reason) => Self::Refused { reason },
             OpenError::TooLarge => Self::VariablesTooLarge,
             OpenError::TimedOut => Self::Stopped(Stop::TimedOut),

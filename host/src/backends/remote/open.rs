@@ -100,7 +100,10 @@ fn gaps(options: &RemoteOptions) -> Vec<String> {
     let mut gaps = vec![
         "unconfined: what confines processes there is not known here; they may have all the files, the network and the rights of the account that the command reaches".to_owned(),
         "unlimited: nothing here limits their number, their memory or what they write".to_owned(),
-        "host-lost: on a connection that is cut without an end, processes run on there until the resident misses its host".to_owned(),
+        format!(
+            "host-lost: on a connection that is cut without an end, processes run on there for {} ms until the resident misses its host",
+            options.silence().as_millis()
+        ),
     ];
     if !options.writable {
         gaps.push(

@@ -53,8 +53,12 @@ pub struct RemoteOptions {
     /// How long whoever is waited for may say nothing at all before the session is dead. Default: 30 seconds, since
     /// a network recovers from more than a machine does, and a session that is lost is lost.
     pub patience: Duration,
-    /// How often a session that rests says that it lives, so that nothing on the way forgets it, and that its end is
-    /// seen. Default: 30 seconds, where usual firewalls forget a connection after minutes.
+    /// How often a session says that it lives, so that nothing on the way forgets it, and that its end is seen while
+    /// it rests. Default: 30 seconds, where usual firewalls forget a connection after minutes.
+    ///
+    /// What the resident does not hear for as long as this and [`patience`](Self::patience) together, it takes for
+    /// gone: it ends its processes and itself, though the stream has no end, as on a link that was cut. So does a
+    /// host that is suspended for longer lose its session.
     pub keep_alive: Duration,
     /// More variables for processes there. They travel on the stream and never in an argv.
     pub environment: BTreeMap<String, String>,
@@ -154,6 +158,11 @@ impl RemoteOptions {
             }
         }
         Ok(self)
+    }
+
+    /// How long the resident waits for a word of this host's until it takes it for gone, and ends.
+    pub(super) fn silence(&self) -> Duration {
+        self.keep_alive.saturating_add(self.patience)
     }
 
     /// The program's name, for people: without a folder, and without arguments.
