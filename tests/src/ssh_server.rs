@@ -12,6 +12,7 @@ use std::{
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
     thread,
+    time::Duration,
 };
 
 use tempfile::TempDir;
@@ -148,13 +149,30 @@ impl SshServer {
     }
 
     /// Cuts the link: what is sent is lost, and nobody is told.
+    ///
+    /// # Panics
+    /// When it cannot be cut.
     pub fn cut(&self) {
         self.link("down");
     }
 
-    /// Joins it again.
+    /// Joins it again, until there is a way.
+    ///
+    /// # Panics
+    /// When there is none for long.
     pub fn mend(&self) {
         self.link("up");
+        let reach = self.ssh(&[], &["true"]);
+        for _ in 0..50 {
+            let mut command = Command::new(&reach[0]);
+            let reached = command.args(&reach[1..]).output();
+            if reached.is_ok_and(|output| output.status.success()) {
+                return;
+            }
+            // Each end first forgets that it did not find the other.
+            thread::sleep(Duration::from_millis(100));
+        }
+        panic!("the link is not joined again");
     }
 
     fn link(&self, state: &str) {

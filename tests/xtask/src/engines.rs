@@ -70,6 +70,10 @@ fn install() -> Result<()> {
         ("/usr/bin/podman", "podman"),
         ("/usr/sbin/debootstrap", "debootstrap"),
         (BUSYBOX_PROGRAM, "busybox-static"),
+        // A machine to reach by ssh, and the network between.
+        ("/usr/sbin/sshd", "openssh-server"),
+        ("/usr/bin/ssh", "openssh-client"),
+        ("/sbin/ip", "iproute2"),
     ];
     let missing = programs
         .iter()
