@@ -139,6 +139,16 @@ fn a_link_that_is_cut_while_it_is_copied_ends_in_time_and_leaves_nothing_to_star
 }
 
 #[test]
+fn a_machine_without_the_shell_is_not_told_to_install_one() {
+    let Some(place) = Place::start() else { return };
+    let (_, why) = fails(place.installing(&["belljar-no-such-shell"]));
+    assert!(
+        matches!(why.failure, RemoteFailure::NoShell { .. }),
+        "{why:?}"
+    );
+}
+
+#[test]
 fn without_a_resident_to_install_nothing_opens() {
     let options = RemoteOptions {
         install: true,

@@ -69,7 +69,15 @@ impl Connector {
                     RemoteFailure::Stopped(Stop::TimedOut) if context.check().is_ok() => {
                         RemoteFailure::TooLong { after: limit }
                     }
-                    failure => why(failure, ended, &words),
+                    failure => match why(failure, ended, &words) {
+                        // It is the shell that is not there: the resident would have been.
+                        RemoteFailure::ResidentMissing if self.options.install => {
+                            RemoteFailure::NoShell {
+                                what: "there is no such program there".to_owned(),
+                            }
+                        }
+                        failure => failure,
+                    },
                 };
                 Err(self.failed(failure, words))
             }

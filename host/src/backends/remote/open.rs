@@ -101,8 +101,8 @@ fn gaps(options: &RemoteOptions) -> Vec<String> {
         "unconfined: what confines processes there is not known here; they may have all the files, the network and the rights of the account that the command reaches".to_owned(),
         "unlimited: nothing here limits their number, their memory or what they write".to_owned(),
         format!(
-            "host-lost: on a connection that is cut without an end, processes run on there for {} ms until the resident misses its host",
-            options.silence().as_millis()
+            "host-lost: on a connection that is cut without an end, processes run on there for {:?}, until the resident misses its host",
+            options.silence()
         ),
     ];
     if !options.writable {
