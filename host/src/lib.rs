@@ -32,7 +32,7 @@ pub use belljar_contract::{
 pub use self::{
     host::{Host, HostError, HostOptions},
     limits::CallLimits,
-    open::{OpenOptions, ToolsError, examine_ambient},
+    open::{OpenOptions, Sandboxes, ToolsError, examine_ambient},
     runtime::{
         Answer, CONTRACT_VERSION, CacheError, CallError, CompilationCache, ContentPart,
         EngineError, Import, LimitKind, LoadError, LogLevel, MAX_COMPONENT_BYTES, Progress,

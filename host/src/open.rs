@@ -5,10 +5,11 @@
 mod container;
 mod examine;
 mod remote;
+mod sandboxes;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-pub use self::examine::examine_ambient;
+pub use self::{examine::examine_ambient, sandboxes::Sandboxes};
 use crate::{
     backends::{EngineEnvironment, LocalOptions, OpenError, VirtualOptions},
     config::{Backend, Config, ConfigError, LocalConfig, ToolConfig, Wasi},

@@ -28,11 +28,6 @@ pub fn container_options(engine: ContainerEngine, image: &str) -> ContainerOptio
 ///
 /// # Panics
 /// In CI, where they must be, when they are not.
-#[expect(
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "a skipped test says so, and CI that none may be"
-)]
 #[must_use]
 pub fn has_engine(engine: ContainerEngine, image: &str) -> bool {
     let mut inspect = Command::new(engine.program());
@@ -42,8 +37,31 @@ pub fn has_engine(engine: ContainerEngine, image: &str) -> bool {
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => error.to_string(),
     };
-    let reason = format!("{engine} with {image}: {reason}; see `cargo xtask engines`");
+    skip(&format!(
+        "{engine} with {image}: {reason}; see `cargo xtask engines`"
+    ));
+    false
+}
+
+/// Whether this process may become somebody else, and start an engine of its own.
+///
+/// # Panics
+/// In CI, where it must be, when it may not.
+#[must_use]
+pub fn is_root() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        skip("only root can start an engine, or become another user");
+    }
+    root
+}
+
+#[expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a skipped test says so, and CI that none may be"
+)]
+fn skip(reason: &str) {
     assert!(std::env::var_os("BELLJAR_CI").is_none(), "{reason}");
     println!("skipped: {reason}");
-    false
 }

@@ -1,13 +1,17 @@
 //! What the end-to-end tests and benchmarks of Belljar share.
 
 mod containers;
+mod daemon;
 mod resident;
+mod rootless;
 mod ssh_server;
 
 use std::path::{Path, PathBuf};
 
-pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine};
+pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine, is_root};
+pub use daemon::Daemon;
 pub use resident::ResidentProcess;
+pub use rootless::RootlessPodman;
 pub use ssh_server::SshServer;
 
 /// The workspace's root folder.

@@ -1,7 +1,7 @@
 //! The conformance suite against every backend that needs nothing but this machine: each case
 //! is a test, `local::files.write/makes-and-replaces`. What cannot be tried is ignored, with the reason.
 
-use std::{path::Path, process::ExitCode, sync::Arc};
+use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
 
 use belljar::{
     Backend, Context, async_trait,
@@ -67,8 +67,12 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
+/// How long a case may take by an exec for each operation: the longest are some 150 of them, and each takes a
+/// second on a machine that does other things as well.
+const SLOW_LIMIT: Duration = Duration::from_secs(180);
+
 /// Where and how containers are tried.
-const CONTAINERS: [InContainer; 5] = [
+const CONTAINERS: [InContainer; 7] = [
     InContainer {
         name: "docker-busybox",
         engine: ContainerEngine::Docker,
@@ -98,19 +102,38 @@ const CONTAINERS: [InContainer; 5] = [
         adjust: |options| options.transport = TransportChoice::Stdio,
         slow: false,
     },
-    // An exec of the engine's for each operation.
+    // Apple's command line, over docker.
+    InContainer {
+        name: "apple-stand-in",
+        engine: ContainerEngine::Apple,
+        image: BUSYBOX,
+        adjust: |options| {
+            options.program = Some(env!("CARGO_BIN_EXE_apple-stand-in").into());
+        },
+        slow: false,
+    },
     InContainer {
         name: "docker-shell",
         engine: ContainerEngine::Docker,
         image: BUSYBOX,
-        adjust: |options| {
-            options.resident = ResidentChoice::Off;
-            // A case fills a directory up to this, and each file is a program's work.
-            options.limits.results = 1000;
-        },
+        adjust: by_shell,
+        slow: true,
+    },
+    InContainer {
+        name: "podman-shell",
+        engine: ContainerEngine::Podman,
+        image: BUSYBOX,
+        adjust: by_shell,
         slow: true,
     },
 ];
+
+/// An exec of the engine's for each operation.
+fn by_shell(options: &mut ContainerOptions) {
+    options.resident = ResidentChoice::Off;
+    // A case fills a directory up to this, and a place that only runs programs lists it as text.
+    options.limits.results = 1000;
+}
 
 /// A backend whose sandbox is a container.
 struct InContainer {
@@ -118,14 +141,19 @@ struct InContainer {
     engine: ContainerEngine,
     image: &'static str,
     adjust: fn(&mut ContainerOptions),
-    /// Takes many minutes, and runs when it is named: `-- docker-shell::`.
+    /// Takes some seven minutes, most of them the engine's, and runs when it is named: `-- docker-shell::`.
     slow: bool,
 }
 
 impl InContainer {
     /// Opens it, where it is wanted and its engine is here. A run of other backends alone starts none.
     fn open(&self, filter: Option<&str>) -> Option<Sandbox> {
-        if !is_wanted(self.name, self.slow, filter) || !has_engine(self.engine, self.image) {
+        let engine = match self.engine {
+            // Whoever plays its part has docker do it.
+            ContainerEngine::Apple => ContainerEngine::Docker,
+            engine => engine,
+        };
+        if !is_wanted(self.name, self.slow, filter) || !has_engine(engine, self.image) {
             return None;
         }
         let mut options = container_options(self.engine, self.image);
@@ -153,8 +181,12 @@ fn is_wanted(name: &str, slow: bool, filter: Option<&str>) -> bool {
 
 fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case) -> Trial {
     let factory = Arc::clone(factory);
+    let is_slow = CONTAINERS
+        .iter()
+        .any(|place| place.slow && place.name == backend);
+    let limit = if is_slow { SLOW_LIMIT } else { TIME_LIMIT };
     Trial::ignorable_test(format!("{backend}::{}", case.name), move || match run_case(
-        case, &factory, TIME_LIMIT,
+        case, &factory, limit,
     )
     .outcome
     {

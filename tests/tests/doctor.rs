@@ -17,7 +17,10 @@ use std::{
 
 use belljar::{
     Backend, Context, Error, ErrorKind, WriteOptions,
-    backends::{ContainerEngine, ContainerOptions, Guarantee, OpenError, Row, Standing},
+    backends::{
+        ContainerEngine, ContainerOptions, Guarantee, OpenError, PosixGap, ResidentChoice, Row,
+        Standing,
+    },
     config::Config,
     examine_ambient,
 };
@@ -74,6 +77,101 @@ fn a_hardened_container_gives_what_was_asked() {
         // Nothing of the probe is left in the host's folder.
         let left = workspace.path().read_dir().expect("the workspace").count();
         assert_eq!(left, 0);
+    });
+}
+
+fn by_shell(options: ContainerOptions) -> ContainerOptions {
+    ContainerOptions {
+        resident: ResidentChoice::Off,
+        ..options
+    }
+}
+
+#[test]
+fn what_a_shell_serves_is_looked_into_as_well() {
+    each_engine(|options| {
+        let workspace = tempfile::tempdir().expect("a workspace");
+        let options = ContainerOptions {
+            memory: Some(128 << 20),
+            cpu_millis: Some(500),
+            workspace: Some(workspace.path().into()),
+            ..by_shell(options)
+        };
+        let engine = options.engine;
+        let rows = examined(options);
+        assert_eq!(failures(&rows), [""; 0], "{engine}: {rows:#?}");
+        let named = |standing| {
+            let rows = rows.values().filter(|row| row.standing == standing);
+            rows.map(|row| row.guarantee.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(named(Standing::Unseen), [""; 0], "{engine}: {rows:#?}");
+        let lost = [
+            "ends-with-owner",
+            PosixGap::LateChange.as_str(),
+            PosixGap::LookAndUse.as_str(),
+            PosixGap::ProgramName.as_str(),
+            "resident",
+            PosixGap::StrayProcesses.as_str(),
+        ];
+        assert_eq!(named(Standing::Missing), lost, "{engine}: {rows:#?}");
+        for name in ["capabilities", "seccomp", "pids-limit", "memory-limit"] {
+            assert_eq!(rows[name].standing, Standing::Held, "{engine}: {name}");
+        }
+        let left = workspace.path().read_dir().expect("the workspace").count();
+        assert_eq!(left, 0);
+    });
+}
+
+#[test]
+fn what_the_fall_back_would_weaken_is_what_it_weakens() {
+    each_engine(|options| {
+        let context = Context::new();
+        let report =
+            |options: ContainerOptions| wait(options.examine_ambient(&context)).expect("it opens");
+        let with = report(options.clone());
+        let without = report(by_shell(options));
+        assert!(without.fall_back.is_empty());
+        let mut would: Vec<&str> = with.fall_back.iter().map(|one| one.name.as_str()).collect();
+        would.sort_unstable();
+        let is = |standing| {
+            let rows = without.rows.iter();
+            rows.filter(move |row| row.standing == standing)
+        };
+        let mut missing: Vec<&str> = is(Standing::Missing)
+            .map(|row| row.guarantee.as_str())
+            .collect();
+        missing.sort_unstable();
+        assert_eq!(would, missing);
+    });
+}
+
+#[test]
+fn what_a_shell_does_not_see_does_not_open_where_it_is_required() {
+    each_engine(|options| {
+        let engine = options.engine;
+        let careless = Careless::new(engine, "--read-only");
+        let strict = ContainerOptions {
+            program: Some(careless.program()),
+            require: [Guarantee::ReadonlyRootfs, Guarantee::Seccomp].into(),
+            ..by_shell(options.clone())
+        };
+        match strict.open_ambient().map(drop) {
+            Err(OpenError::RequirementsUnmet { gaps }) => {
+                let gaps: Vec<Guarantee> = gaps.iter().map(|gap| gap.guarantee).collect();
+                assert_eq!(gaps, [Guarantee::ReadonlyRootfs], "{engine}");
+            }
+            other => panic!("{engine}: {other:?}"),
+        }
+        for name in careless.names() {
+            assert!(careless.is_gone(&name), "{engine}: {name}");
+        }
+        let met = ContainerOptions {
+            require: [Guarantee::ReadonlyRootfs, Guarantee::Seccomp].into(),
+            ..by_shell(options)
+        };
+        let (sandbox, answer) = first_call(met.open_ambient().expect("it opens"));
+        assert_eq!(answer, Ok(()));
+        wait(sandbox.close()).expect("it closes");
     });
 }
 
@@ -361,6 +459,15 @@ fn the_command_shows_a_table_and_sets_its_exit_code() {
         assert_eq!(hardened.status.code(), Some(0), "{hardened:?}");
         let lines = String::from_utf8_lossy(&hardened.stdout).lines().count();
         assert!(lines > Guarantee::ALL.len(), "{hardened:?}");
+
+        let by_shell = config("resident = 'off'\nrequire = ['seccomp']\n");
+        let shell = command(&by_shell, &["doctor", "--json"]);
+        assert_eq!(shell.status.code(), Some(0), "{shell:?}");
+        let report: Value = serde_json::from_slice(&shell.stdout).expect("JSON");
+        assert_eq!(report["fall-back"], Value::Array(Vec::new()));
+        let rows = report["rows"].as_array().expect("rows");
+        let of_resident = rows.iter().find(|row| row["guarantee"] == "resident");
+        assert_eq!(of_resident.expect("a row")["standing"], "missing");
 
         let unlimited = config("pids-limit = 0\nrequire = ['pids-limit']\n");
         let weak = command(&unlimited, &["doctor", "--json"]);

@@ -1,5 +1,6 @@
 //! A message in the stream's format.
 
+use postcard::ser_flavors::Size;
 use serde::Serialize;
 
 use crate::frame::{HEADER_BYTES, Header, Kind, MAX_PAYLOAD, Malformed};
@@ -10,10 +11,15 @@ pub(crate) struct Encoded(Vec<u8>);
 
 impl Encoded {
     pub(crate) fn new(message: &impl Serialize) -> Result<Self, Malformed> {
-        let room = vec![0; HEADER_BYTES];
+        let malformed = |error: postcard::Error| Malformed::Message(error.to_string());
+        // How long it is costs little to know, and to move what is large as it grows costs more.
+        let length =
+            postcard::serialize_with_flavor(message, Size::default()).map_err(malformed)?;
+        let mut room = Vec::with_capacity(HEADER_BYTES + length);
+        room.resize(HEADER_BYTES, 0);
         postcard::to_extend(message, room)
             .map(Self)
-            .map_err(|error| Malformed::Message(error.to_string()))
+            .map_err(malformed)
     }
 
     /// Whether it takes more than one frame.

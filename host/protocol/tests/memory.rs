@@ -97,7 +97,7 @@ fn line() -> Line {
 fn endless(answer: &Response, element: &[u8], most: u64) -> Vec<u8> {
     let whole = postcard::to_stdvec(&Answer::Call(Ok(answer.clone()))).expect("it is encoded");
     let start = &whole[..3];
-    let count = (most as usize - 20) / element.len();
+    let count = (usize::try_from(most).expect("a length") - 20) / element.len();
     let mut bytes = start.to_vec();
     bytes.extend(postcard::to_stdvec(&count).expect("it is encoded"));
     bytes.extend(element.repeat(count));
@@ -201,7 +201,7 @@ fn a_hostile_request_takes_no_more_than_the_largest_honest_one() {
     let size = size::request(&limits());
     let start =
         postcard::to_stdvec(&ask(Request::FindCommands { names: vec![] })).expect("encoded");
-    let count = size.bytes as usize - 20;
+    let count = usize::try_from(size.bytes).expect("a length") - 20;
     let mut message = start[..start.len() - 1].to_vec();
     message.extend(postcard::to_stdvec(&count).expect("it is encoded"));
     message.resize(message.len() + count, 0);

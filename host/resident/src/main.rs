@@ -9,6 +9,8 @@
 //! container that is the container's end too. Everything else it is told by the host, in the protocol:
 //! nothing is in its arguments or its environment.
 
+#[cfg(target_env = "gnu")]
+mod allocator;
 mod probe;
 
 use std::{
@@ -50,6 +52,10 @@ fn main() -> ExitCode {
         Some((command, rest)) => (command.to_str(), rest),
         None => (None, [].as_slice()),
     };
+    #[cfg(target_env = "gnu")]
+    if let Some("connect" | "stdio") = command {
+        allocator::keep_little();
+    }
     let stream = match (command, rest) {
         (Some("connect"), [path]) => UnixStream::connect(path).and_then(Stream::try_from),
         (Some("stdio"), []) => standard_streams(),

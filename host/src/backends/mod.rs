@@ -17,16 +17,16 @@ use std::path::PathBuf;
 
 pub use self::{
     container::{
-        Bind, CliError, CliFailure, ContainerEngine, ContainerOptions, ContainerOptionsError,
-        ContainerState, ContainerUser, DEFAULT_CWD, Gap, Guarantee, HostUser, Kept, Left,
-        PruneOptions, PruneReport, PullPolicy, ResidentChoice, TransportChoice, Verdict,
-        prune_ambient,
+        Bind, CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions,
+        ContainerOptionsError, ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD, Gap,
+        Guarantee, HostUser, Kept, Left, PoolOptions, PruneOptions, PruneReport, PullPolicy,
+        ResidentChoice, TransportChoice, Verdict, prune_ambient,
     },
     local::LocalOptions,
-    posix::{Exec, ExecCall, ExecError, PosixBackend, PosixOptions},
+    posix::{Exec, ExecCall, ExecError, PosixBackend, PosixGap, PosixOptions},
     program::EngineEnvironment,
     remote::{RemoteError, RemoteFailure, RemoteOptions, RemoteOptionsError},
-    report::{ExamineError, Report, Row, Standing},
+    report::{ExamineError, Report, Row, Standing, Weakness},
     virtual_::VirtualOptions,
 };
 
@@ -83,13 +83,22 @@ pub enum OpenError {
     /// A container's engine failed.
     #[error("the container engine failed")]
     Engine(#[from] CliError),
-    /// The program that serves the contract in a container, or on another machine, is not there.
+    /// The program that is to serve the contract in a container is named, and not there.
     #[error(
-        "there is no resident to start there ({}); build it with `cargo xtask residents`, or name one where the backend takes it",
-        Looked(looked)
+        "the resident {} is not there; name another one in [sandbox.container] resident, leave it out, or build it with `cargo xtask residents`",
+        path.display()
     )]
     ResidentNotFound {
-        /// Where it was looked for.
+        /// Where it was named.
+        path: PathBuf,
+    },
+    /// This installation has no resident to install on another machine.
+    #[error(
+        "there is no resident to install ({}); build one with `cargo xtask residents`",
+        Looked(looked)
+    )]
+    NothingToInstall {
+        /// The folders where it was looked for.
         looked: Vec<PathBuf>,
     },
     /// The program that serves the contract is there, and cannot be read.
@@ -101,6 +110,9 @@ pub enum OpenError {
     /// A container did not start.
     #[error("the container did not start")]
     NotStarted(#[source] belljar_contract::Error),
+    /// There is no thread that could keep a pool of containers filled.
+    #[error("the pool of containers has no thread to work on")]
+    Pool(#[source] std::io::Error),
     /// A container cannot give what the configuration requires.
     #[error(
         "the container lacks what the configuration requires: {}",
@@ -125,7 +137,7 @@ impl std::fmt::Display for Looked<'_> {
         if self.0.is_empty() {
             return f.write_str("no folder of residents is known");
         }
-        f.write_str("looked for")?;
+        f.write_str("looked in")?;
         for path in self.0 {
             write!(f, " {}", path.display())?;
         }

@@ -57,7 +57,7 @@ impl fmt::Display for Standing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The guarantee's name: of a container one of [`Guarantee`](super::Guarantee)'s, or `workspace`, `tmp`
-    /// or `binds`.
+    /// or `binds`; without a resident those of [`PosixGap`](super::PosixGap), too.
     pub guarantee: String,
     /// What was asked for, for people.
     pub asked: String,
@@ -95,6 +95,15 @@ pub enum ExamineError {
     Session(#[from] Error),
 }
 
+/// Something in which a session would be weaker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weakness {
+    /// The stable name, under which a session that is so has it as a hardening gap.
+    pub name: String,
+    /// What is weaker: a lower-case fragment for people.
+    pub message: String,
+}
+
 /// What a session was asked to guarantee, and what it was found to give.
 ///
 /// ```
@@ -115,6 +124,9 @@ pub struct Report {
     pub backend: String,
     /// A row a guarantee.
     pub rows: Vec<Row>,
+    /// What would be weaker in a session of the same configuration that had to do without the program that serves
+    /// it. Nothing, where it does without already: then they are rows.
+    pub fall_back: Vec<Weakness>,
 }
 
 impl Report {
@@ -155,6 +167,7 @@ impl Report {
         Self {
             backend: description.backend.clone(),
             rows,
+            fall_back: Vec::new(),
         }
     }
 }

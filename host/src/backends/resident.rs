@@ -43,11 +43,6 @@ impl Resident {
         self.0.probe(context)
     }
 
-    /// Asks on this thread whether it answers.
-    pub(super) fn ping_here(&self, context: &Context) -> Result<()> {
-        self.0.ping(context)
-    }
-
     /// The same resident, for who does not keep its session open.
     pub(super) fn downgrade(&self) -> WeakResident {
         WeakResident(Arc::downgrade(&self.0))
@@ -58,15 +53,12 @@ impl Resident {
         self.0.death()
     }
 
-    /// Ends the stream, and with it the resident and its processes.
-    pub(super) async fn close(&self) -> Result<()> {
-        let resident = self.clone();
-        blocking::run(&Executor, move || resident.close_here())
-            .await
-            .ok_or_else(|| no_thread(Operation::Close))
+    /// Whether it answers in time; on this thread.
+    pub(super) fn is_alive(&self, context: &Context) -> bool {
+        self.0.ping(context).is_ok()
     }
 
-    /// The same on this thread.
+    /// Ends the stream, and with it the resident and its processes; on this thread.
     pub(super) fn close_here(&self) {
         self.0.close(CLOSE_PATIENCE);
     }

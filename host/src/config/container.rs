@@ -58,6 +58,14 @@ pub struct ContainerConfig {
     pub environment: BTreeMap<String, String>,
     /// The program that serves the contract in the container.
     pub resident: Resident,
+    /// How it is reached.
+    pub transport: Transport,
+    /// How long a container that is waited for may say nothing at all.
+    pub patience: Option<Duration>,
+    /// How many containers run before a session needs one.
+    pub pool_size: u32,
+    /// How long these are kept when nobody asks for a session.
+    pub pool_idle: Option<Duration>,
     /// Guarantees without which no session opens.
     pub require: BTreeSet<Guarantee>,
 }
@@ -113,13 +121,26 @@ pub enum User {
 /// The program that serves the contract in the container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Resident {
-    /// The one of this installation.
+    /// The one of this installation for the image's architecture; where there is none, as `Off`.
     #[default]
     Auto,
-    /// None.
+    /// None: an exec for every operation.
     Off,
     /// This one, a path of the host.
     Path(PathBuf),
+}
+
+/// How the program that serves the contract is reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// The fastest way that reaches it.
+    #[default]
+    Auto,
+    /// A socket in a folder that is bound into the container.
+    Socket,
+    /// The standard input and output of the engine's program.
+    Stdio,
 }
 
 /// Something that a container guarantees.
@@ -214,6 +235,10 @@ impl fmt::Debug for ContainerConfig {
             .field("lease", &self.lease)
             .field("environment", &self.environment.keys())
             .field("resident", &self.resident)
+            .field("transport", &self.transport)
+            .field("patience", &self.patience)
+            .field("pool_size", &self.pool_size)
+            .field("pool_idle", &self.pool_idle)
             .field("require", &self.require)
             .finish()
     }

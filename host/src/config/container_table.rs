@@ -60,14 +60,7 @@ pub(super) fn read(
             }
             cpus.get_ref().0
         }),
-        pids_limit: table.pids_limit.as_ref().and_then(|limit| {
-            let number = u32::try_from(*limit.get_ref()).ok();
-            if number.is_none() {
-                let message = format!("{} is no number of processes", limit.get_ref());
-                of.bad("pids-limit", limit, message);
-            }
-            number
-        }),
+        pids_limit: of.count("pids-limit", "processes", table.pids_limit.as_ref()),
         user: of
             .word("user", table.user.as_ref())
             .map(|user| match user.as_str() {
@@ -86,6 +79,12 @@ pub(super) fn read(
         lease: of.duration("lease", table.lease.as_ref()),
         environment: of.environment(table),
         resident: of.resident(table.resident.as_ref()),
+        transport: table.transport.unwrap_or_default(),
+        patience: of.duration("patience", table.patience.as_ref()),
+        pool_size: of
+            .count("pool.size", "containers", table.pool.size.as_ref())
+            .unwrap_or_default(),
+        pool_idle: of.duration("pool.idle", table.pool.idle.as_ref()),
         require: table.require.iter().copied().collect(),
     }
 }
@@ -158,6 +157,16 @@ impl Table<'_, '_> {
             container: container?,
             writable: writable.unwrap_or(false),
         })
+    }
+
+    fn count(&mut self, key: &str, of: &str, value: Option<&Spanned<i64>>) -> Option<u32> {
+        let value = value?;
+        let count = u32::try_from(*value.get_ref()).ok();
+        if count.is_none() {
+            let message = format!("{} is no number of {of}", value.get_ref());
+            self.bad(key, value, message);
+        }
+        count
     }
 
     fn size(&mut self, key: &str, value: Option<&Spanned<SizeValue>>) -> Option<u64> {

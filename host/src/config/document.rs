@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    container::{Engine, Guarantee, Pull},
+    container::{Engine, Guarantee, Pull, Transport},
     quantity::{DurationValue, NumberValue, SizeValue},
 };
 
@@ -169,13 +169,36 @@ pub(super) struct Container {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
     pub(super) environment: BTreeMap<Spanned<String>, String>,
-    /// The program that serves the contract in the container: auto for the one of this installation, off
-    /// for an exec for every operation, which is slow, or a path, relative to this file. Default: auto.
+    /// The program that serves the contract in the container: auto for the one of this installation for the
+    /// image's architecture, and where there is none for an exec for every operation, which is slow and
+    /// weaker (require resident, to be refused instead); off for the exec; or a path, relative to this file,
+    /// which must be there. Default: auto.
     #[schemars(with = "Option<String>")]
     pub(super) resident: Option<Spanned<String>>,
+    /// How the resident is reached: auto for a socket where the engine is on this kernel, else standard input and
+    /// output; or socket, or stdio. Default: auto.
+    pub(super) transport: Option<Transport>,
+    /// How long a container that is waited for may say nothing at all before its session is dead. Default: 15s.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) patience: Option<Spanned<DurationValue>>,
+    /// Containers that run before a session needs one, for programs that open many.
+    #[serde(default)]
+    pub(super) pool: Pool,
     /// Guarantees without which no session opens.
     #[serde(default)]
     pub(super) require: Vec<Guarantee>,
+}
+
+/// Containers that run before a session needs one.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Pool {
+    /// How many are kept beside those in use. Default: 0.
+    #[schemars(with = "Option<u32>")]
+    pub(super) size: Option<Spanned<i64>>,
+    /// How long they are kept when nobody asks for a session. Default: 5m.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) idle: Option<Spanned<DurationValue>>,
 }
 
 /// Something of this machine that is seen in the container.

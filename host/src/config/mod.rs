@@ -26,7 +26,7 @@ mod structure;
 mod tool;
 
 pub use self::{
-    container::{BindConfig, ContainerConfig, Engine, Guarantee, Pull, Resident, User},
+    container::{BindConfig, ContainerConfig, Engine, Guarantee, Pull, Resident, Transport, User},
     error::{ConfigError, Notice, Problem, ProblemKind},
     load::{FILE_NAME, Loader},
     position::Position,

@@ -3,10 +3,13 @@
 use crate::{
     OpenOptions,
     backends::{
-        Bind, ContainerEngine, ContainerOptions, ContainerUser, Guarantee, PullPolicy,
-        ResidentChoice,
+        Bind, ContainerEngine, ContainerOptions, ContainerUser, Guarantee, PoolOptions, PullPolicy,
+        ResidentChoice, TransportChoice,
     },
-    config::{Config, ContainerConfig, Engine, Guarantee as GuaranteeConfig, Pull, Resident, User},
+    config::{
+        Config, ContainerConfig, Engine, Guarantee as GuaranteeConfig, Pull, Resident, Transport,
+        User,
+    },
 };
 
 /// What is not configured has the backend's default.
@@ -39,6 +42,11 @@ pub(super) fn container_options(
         lease,
         environment,
         resident,
+        transport,
+        patience,
+        // What stands ready is no part of one container.
+        pool_size: _,
+        pool_idle: _,
         require,
     } = container.clone();
     let default = ContainerOptions::new(image);
@@ -53,8 +61,8 @@ pub(super) fn container_options(
         engine_environment: options.engine_environment,
         residents: options.residents,
         state: options.container_state,
-        transport: default.transport,
-        patience: default.patience,
+        transport: transport.into(),
+        patience: patience.unwrap_or(default.patience),
         pull: pull.into(),
         cwd: cwd.unwrap_or(default.cwd),
         workspace: config.sandbox.workspace.clone(),
@@ -84,6 +92,15 @@ pub(super) fn container_options(
         require: require.into_iter().map(Into::into).collect(),
         limits: config.limits,
         image: default.image,
+    }
+}
+
+/// How many containers stand ready.
+pub(super) fn pool_options(container: &ContainerConfig) -> PoolOptions {
+    let default = PoolOptions::default();
+    PoolOptions {
+        size: container.pool_size,
+        idle: container.pool_idle.unwrap_or(default.idle),
     }
 }
 
@@ -123,6 +140,16 @@ impl From<Resident> for ResidentChoice {
             Resident::Auto => Self::Auto,
             Resident::Off => Self::Off,
             Resident::Path(path) => Self::Path(path),
+        }
+    }
+}
+
+impl From<Transport> for TransportChoice {
+    fn from(transport: Transport) -> Self {
+        match transport {
+            Transport::Auto => Self::Auto,
+            Transport::Socket => Self::Socket,
+            Transport::Stdio => Self::Stdio,
         }
     }
 }

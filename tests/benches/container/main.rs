@@ -12,6 +12,7 @@
 )]
 
 mod helper;
+mod sessions;
 
 use std::{
     process::{Command, Stdio},
@@ -119,6 +120,9 @@ fn main() {
     processes_a_second(&sandbox);
     let closed = block_on(&Context::new(), sandbox.close());
     closed.expect("nobody cancels").expect("it closes");
+    drop(helper);
+    sessions::from_a_pool(engine, &image);
+    sessions::memory(engine, &image);
 }
 
 /// A call from a thread that may block, as a guest's is.

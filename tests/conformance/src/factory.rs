@@ -2,14 +2,15 @@
 
 use std::{
     any::Any,
+    collections::BTreeMap,
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
 
-use belljar_contract::{Context, Sandbox, async_trait};
+use belljar_contract::{Context, Result, Sandbox, async_trait};
 
 use crate::{check::Failure, outside::Outside};
 
@@ -20,7 +21,7 @@ pub trait Factory: Send + Sync {
     ///
     /// # Errors
     /// A [`Failure`]: of the sandbox that does not open, or of what is needed to open it.
-    async fn open(&self, context: &Context) -> Result<Workspace, Failure>;
+    async fn open(&self, context: &Context) -> std::result::Result<Workspace, Failure>;
 }
 
 /// A sandbox for one case.
@@ -28,6 +29,7 @@ pub struct Workspace {
     pub(crate) sandbox: Sandbox,
     pub(crate) outside: Option<Arc<dyn Outside>>,
     pub(crate) directory: Option<String>,
+    pub(crate) commands: Arc<Commands>,
     _kept: Box<dyn Any + Send + Sync>,
 }
 
@@ -48,6 +50,7 @@ impl Workspace {
             sandbox,
             outside: None,
             directory: None,
+            commands: Arc::default(),
             _kept: Box::new(()),
         }
     }
@@ -67,6 +70,28 @@ impl Workspace {
     }
 }
 
+/// Which commands a sandbox was found to have: looked for once for all cases of one.
+#[derive(Debug, Default)]
+pub(crate) struct Commands(Mutex<BTreeMap<&'static str, bool>>);
+
+impl Commands {
+    /// Whether a command is in the PATH of a sandbox's processes.
+    pub(crate) async fn has(&self, sandbox: &Sandbox, name: &'static str) -> Result<bool> {
+        let known = self.known().get(name).copied();
+        if let Some(has) = known {
+            return Ok(has);
+        }
+        let found = sandbox.find_commands(vec![name.to_owned()]).await?;
+        let has = found.iter().any(|command| command.path.is_some());
+        self.known().insert(name, has);
+        Ok(has)
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<&'static str, bool>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// One sandbox for all cases, each in a directory of its own: for a sandbox that a user has.
 ///
 /// Cases that need a workspace or a session of their own are skipped. Ignore files at the
@@ -75,6 +100,7 @@ impl Workspace {
 pub struct Shared {
     sandbox: Sandbox,
     next: AtomicU64,
+    commands: Arc<Commands>,
 }
 
 impl Shared {
@@ -84,13 +110,14 @@ impl Shared {
         Self {
             sandbox,
             next: AtomicU64::new(1),
+            commands: Arc::default(),
         }
     }
 }
 
 #[async_trait]
 impl Factory for Shared {
-    async fn open(&self, context: &Context) -> Result<Workspace, Failure> {
+    async fn open(&self, context: &Context) -> std::result::Result<Workspace, Failure> {
         let sandbox = self.sandbox.within(context.clone());
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -102,6 +129,7 @@ impl Factory for Shared {
             sandbox.make_directory(&directory).await?;
             return Ok(Workspace {
                 directory: Some(directory),
+                commands: Arc::clone(&self.commands),
                 ..Workspace::fresh(sandbox)
             });
         }

@@ -10,12 +10,12 @@ use std::{
     time::Duration,
 };
 
-use belljar_contract::{Context, Error, Result, Sandbox, blocking, session::Capability};
+use belljar_contract::{Context, Sandbox, blocking, session::Capability};
 
 use crate::{
     case::Need,
     check::Failure,
-    factory::Workspace,
+    factory::{Commands, Workspace},
     outside::{Nothing, Outside},
     outside_processes::Processes,
     threads,
@@ -32,6 +32,7 @@ pub struct Fixture {
     pub(crate) outside: Arc<dyn Outside>,
     /// Empty, or the case's directory with a slash.
     pub(crate) prefix: Arc<str>,
+    commands: Arc<Commands>,
     host: bool,
 }
 
@@ -67,6 +68,7 @@ impl Fixture {
             sandbox,
             outside,
             prefix: prefix.into(),
+            commands: Arc::clone(&workspace.commands),
             host: workspace.outside.is_some(),
         }
     }
@@ -114,7 +116,7 @@ impl Fixture {
             let met = match *need {
                 Need::Can(capability) => description.can(capability),
                 Need::Writable => description.writable,
-                Need::Command(name) => self.has_command(name).await?,
+                Need::Command(name) => self.commands.has(&self.sandbox, name).await?,
                 Need::Outside => self.host || description.can(Capability::Run),
                 Need::Host => self.host,
                 Need::FreshRoot | Need::OwnSession => self.prefix.is_empty(),
@@ -124,11 +126,6 @@ impl Fixture {
             }
         }
         Ok(())
-    }
-
-    async fn has_command(&self, name: &str) -> Result<bool, Error> {
-        let found = self.sandbox.find_commands(vec![name.to_owned()]).await?;
-        Ok(found.iter().any(|command| command.path.is_some()))
     }
 
     /// Cleans up after a case: its directory, or its session.

@@ -11,6 +11,7 @@ use belljar_contract::{
 use crate::{
     check::{self, Failure},
     fixture::Fixture,
+    outside::Filling,
 };
 
 /// The functions with the case's paths; what they answer is what the contract's functions do.
@@ -218,6 +219,26 @@ impl Fixture {
             ..WriteOptions::default()
         };
         self.write_with(path, bytes, options).await
+    }
+
+    /// Makes a directory with many entries: in one go where something can, else one by one.
+    pub async fn fill(&self, directory: &str, fillings: &[Filling]) -> Result<(), Failure> {
+        self.make_directory(directory).await?;
+        match self.outside.fill(&self.path(directory), fillings).await {
+            Err(Failure::Unmet(_)) => {}
+            filled => return filled,
+        }
+        for Filling { name, size } in fillings {
+            let path = format!("{directory}/{name}");
+            match size {
+                Some(size) => drop(
+                    self.write(&path, vec![b' '; *size], Expected::Absent)
+                        .await?,
+                ),
+                None => self.make_directory(&path).await?,
+            }
+        }
+        Ok(())
     }
 
     /// Requires a file to have this content.

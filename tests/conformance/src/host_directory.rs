@@ -13,7 +13,7 @@ use belljar_contract::async_trait;
 
 use crate::{
     check::Failure,
-    outside::{Outside, SECRET},
+    outside::{Filling, Outside, SECRET},
 };
 
 /// An [`Outside`] over two directories of the host: the workspace, and one beside it for what
@@ -87,6 +87,19 @@ impl Outside for HostDirectory {
     async fn write(&self, path: &[u8], bytes: &[u8]) -> Result<(), Failure> {
         let path = self.workspace.join(OsStr::from_bytes(path));
         std::fs::write(&path, bytes).map_err(failed("write", &path))
+    }
+
+    async fn fill(&self, directory: &str, fillings: &[Filling]) -> Result<(), Failure> {
+        let directory = self.at(directory);
+        for Filling { name, size } in fillings {
+            let path = directory.join(name);
+            let made = match size {
+                Some(size) => std::fs::write(&path, vec![b' '; *size]),
+                None => std::fs::create_dir(&path),
+            };
+            made.map_err(failed("make", &path))?;
+        }
+        Ok(())
     }
 
     async fn read(&self, path: &str) -> Result<Vec<u8>, Failure> {

@@ -24,6 +24,7 @@ mod host_directory;
 mod outside;
 mod outside_processes;
 mod report;
+mod rounds;
 mod runner;
 mod threads;
 
@@ -34,7 +35,8 @@ pub use self::{
     factory::{Factory, Shared, Workspace},
     fixture::Fixture,
     host_directory::HostDirectory,
-    outside::{Outside, SECRET},
+    outside::{Filling, Outside, SECRET},
     report::{CaseReport, Outcome, Report},
+    rounds::Rounds,
     runner::{Options, TIME_LIMIT, run, run_case},
 };

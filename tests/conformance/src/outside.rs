@@ -11,6 +11,15 @@ fn cannot<T>(what: &str, names: &[&str]) -> Result<T, Failure> {
     Err(Failure::unmet(format!("nothing here {what} {names:?}")))
 }
 
+/// Something to be made in a directory, of a name that is plain text in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filling {
+    /// Its name.
+    pub name: String,
+    /// How many bytes the file has; none for a directory.
+    pub size: Option<usize>,
+}
+
 /// A way to the workspace that is not the contract. Paths are relative to the workspace's root.
 ///
 /// Every method has a default that says that it is not there; the cases that need it are then
@@ -68,6 +77,17 @@ pub trait Outside: Send + Sync {
                 &String::from_utf8_lossy(path),
                 &format!("{} bytes", bytes.len()),
             ],
+        )
+    }
+
+    /// Makes many entries of a directory at once: what a sandbox would take an operation each for.
+    ///
+    /// # Errors
+    /// As [`symlink`](Self::symlink).
+    async fn fill(&self, directory: &str, fillings: &[Filling]) -> Result<(), Failure> {
+        cannot(
+            "fills a directory",
+            &[directory, &format!("{} entries", fillings.len())],
         )
     }
 

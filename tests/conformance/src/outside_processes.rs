@@ -1,6 +1,9 @@
 //! The sandbox's own processes as the way to make what the contract cannot make.
 
-use std::fmt::Write as _;
+use std::{
+    fmt::Write as _,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use belljar_contract::{
     ErrorKind, RunOptions, Sandbox, async_trait,
@@ -9,7 +12,7 @@ use belljar_contract::{
 
 use crate::{
     check::Failure,
-    outside::{Outside, SECRET},
+    outside::{Filling, Outside, SECRET},
 };
 
 /// An [`Outside`] by commands that run in the sandbox; it ends with the session.
@@ -17,6 +20,8 @@ pub(crate) struct Processes {
     sandbox: Sandbox,
     /// A directory outside the workspace that only this case uses.
     outside: String,
+    /// Whether it was made.
+    is_made: AtomicBool,
 }
 
 impl Processes {
@@ -24,6 +29,7 @@ impl Processes {
         Self {
             sandbox,
             outside: format!("/tmp/belljar-conformance-{unique}"),
+            is_made: AtomicBool::new(false),
         }
     }
 
@@ -88,6 +94,30 @@ impl Outside for Processes {
             .map(drop)
     }
 
+    async fn fill(&self, directory: &str, fillings: &[Filling]) -> Result<(), Failure> {
+        let mut lines = String::new();
+        for Filling { name, size } in fillings {
+            // Writing to a string does not fail.
+            let _ = match size {
+                Some(size) => writeln!(lines, "{size} {name}"),
+                None => writeln!(lines, "- {name}"),
+            };
+        }
+        // A width of 0 would be none.
+        let text = r#"cd "$1" || exit; while IFS= read -r line; do
+            name=./${line#* } size=${line%% *}
+            case $size in
+            -) mkdir "$name" ;;
+            0) : >"$name" ;;
+            *) printf "%${size}s" '' >"$name" ;;
+            esac || exit
+        done"#;
+        let directory = dotted(directory);
+        self.command(&["sh", "-c", text, "sh", &directory], lines.as_bytes())
+            .await
+            .map(drop)
+    }
+
     async fn read(&self, path: &str) -> Result<Vec<u8>, Failure> {
         self.command(&["cat", &dotted(path)], b"").await
     }
@@ -106,6 +136,7 @@ impl Outside for Processes {
     }
 
     async fn outside_directory(&self) -> Result<String, Failure> {
+        self.is_made.store(true, Ordering::Release);
         let text = r#"mkdir -p "$1/sub" && cat > "$1/secret.txt""#;
         self.command(&["sh", "-c", text, "sh", &self.outside], SECRET)
             .await?;
@@ -132,6 +163,9 @@ impl Outside for Processes {
     }
 
     async fn finish(&self) {
+        if !self.is_made.load(Ordering::Acquire) {
+            return;
+        }
         // What cannot be removed is a directory of one small file in the sandbox's own /tmp.
         let _ = self.command(&["rm", "-rf", &self.outside], b"").await;
     }

@@ -1,63 +1,56 @@
-//! The command line of Apple's `container`, played by a program of the tests: which arguments it gets, and
-//! what its answers become. What a virtual machine confines is not tried.
+//! The command line of Apple's `container`, played by a program of the tests over docker: which arguments it gets,
+//! and what its answers become. What a virtual machine confines is not tried.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use belljar::{
-    ErrorKind, Limits, RunOptions, WriteOptions,
+    ErrorKind, RunOptions, WriteOptions,
     backends::{
         ContainerOptions, EngineEnvironment, Guarantee, OpenError, PruneOptions, PullPolicy,
         prune_ambient,
     },
     processes::Outcome,
 };
-use belljar_tests::static_resident;
 use tempfile::TempDir;
 
 use super::*;
 
-/// A home for the stand-in, with a workspace that has one path on both sides.
+const STAND_IN: &str = env!("CARGO_BIN_EXE_apple-stand-in");
+
+/// A home for the stand-in, which is a machine to it, with a workspace.
 struct Apple(TempDir);
 
 impl Apple {
-    fn new() -> Self {
+    fn new() -> Option<Self> {
+        on_docker()?;
         let home = tempfile::tempdir().expect("a temporary folder");
         std::fs::create_dir(home.path().join("work")).expect("it is made");
-        Self(home)
+        Some(Self(home))
     }
 
-    fn work(&self) -> std::path::PathBuf {
-        std::fs::canonicalize(self.0.path().join("work")).expect("it is there")
+    fn work(&self) -> PathBuf {
+        self.0.path().join("work")
     }
 
     fn environment(&self) -> EngineEnvironment {
-        let home = self.0.path().as_os_str().to_owned();
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        EngineEnvironment::from_variables([("HOME".into(), home), ("PATH".into(), path)])
+        let home = [("HOME".into(), self.0.path().into())];
+        EngineEnvironment::from_variables(std::env::vars_os().chain(home))
     }
 
     fn options(&self) -> ContainerOptions {
-        let work = self.work();
         ContainerOptions {
-            engine: ContainerEngine::Apple,
-            program: Some(env!("CARGO_BIN_EXE_apple-stand-in").into()),
+            program: Some(STAND_IN.into()),
             engine_environment: self.environment(),
-            cwd: work.to_str().expect("text").to_owned(),
-            workspace: Some(work),
-            residents: static_resident()
-                .parent()
-                .map(Path::to_owned)
-                .into_iter()
-                .collect(),
-            limits: Limits::default(),
-            ..ContainerOptions::new("stand-in")
+            workspace: Some(self.work()),
+            pull: PullPolicy::Missing,
+            ..container_options(ContainerEngine::Apple, BUSYBOX)
         }
     }
 
     fn prune(&self, dry_run: bool) -> Vec<String> {
         let options = PruneOptions {
             engine: ContainerEngine::Apple,
-            program: Some(env!("CARGO_BIN_EXE_apple-stand-in").into()),
+            program: Some(STAND_IN.into()),
             engine_environment: self.environment(),
             dry_run,
             unseen: false,
@@ -67,15 +60,18 @@ impl Apple {
         containers.map(|one| one.verdict.to_string()).collect()
     }
 
-    fn containers(&self) -> usize {
-        let entries = std::fs::read_dir(self.0.path().join("containers"));
-        entries.map_or(0, Iterator::count)
+    /// The names of its containers.
+    fn containers(&self) -> Vec<String> {
+        let home = format!("--filter=label=apple-stand-in={}", self.0.path().display());
+        let names = ["ps", "--all", "--format={{.Names}}", &home];
+        let names = engine(ContainerEngine::Docker, &names);
+        names.split_whitespace().map(str::to_owned).collect()
     }
 }
 
 #[test]
 fn a_session_on_apples_engine() {
-    let apple = Apple::new();
+    let Some(apple) = Apple::new() else { return };
     let sandbox = open(apple.options());
     let gaps = &sandbox.describe().hardening_gaps;
     for lacking in ["no-new-privileges", "pids-limit", "readonly-rootfs"] {
@@ -90,13 +86,13 @@ fn a_session_on_apples_engine() {
     };
     let ended = wait(sandbox.run(Command::Shell("sleep 60".into()), limited));
     assert_eq!(ended.expect("it tells").outcome, Outcome::TimedOut);
-    assert_eq!(apple.containers(), 1);
+    assert_eq!(apple.containers().len(), 1);
     // What has a living owner is never removed.
     assert_eq!(apple.prune(false).len(), 1);
-    assert_eq!(apple.containers(), 1);
+    assert_eq!(apple.containers().len(), 1);
     assert_eq!(printed(&sandbox, "echo lives"), "lives");
     close(&sandbox);
-    assert_eq!(apple.containers(), 0);
+    assert!(apple.containers().is_empty());
     assert!(apple.prune(false).is_empty());
     assert_eq!(
         std::fs::read(apple.work().join("a")).expect("it is kept"),
@@ -106,21 +102,15 @@ fn a_session_on_apples_engine() {
 
 #[test]
 fn one_that_is_killed_is_dead() {
-    let apple = Apple::new();
+    let Some(apple) = Apple::new() else { return };
     let sandbox = open(apple.options());
     printed(&sandbox, "true");
-    let mut program = Program::new(env!("CARGO_BIN_EXE_apple-stand-in"));
-    let containers = std::fs::read_dir(apple.0.path().join("containers")).expect("a folder");
-    let name = containers
-        .map(|one| one.expect("an entry").file_name())
-        .next()
-        .expect("one");
-    let status = program
-        .arg("delete")
-        .arg("--force")
-        .arg(name)
+    let name = apple.containers().remove(0);
+    let mut program = Program::new(STAND_IN);
+    let deleted = program
+        .args(["delete", "--force", &name])
         .env("HOME", apple.0.path());
-    assert!(status.status().expect("it runs").success());
+    assert!(deleted.status().expect("it runs").success());
     let error = run(&sandbox, "true").expect_err("it is dead");
     is_dead(&sandbox, &error);
     close(&sandbox);
@@ -128,7 +118,7 @@ fn one_that_is_killed_is_dead() {
 
 #[test]
 fn what_cannot_be_had_is_refused_when_it_is_required() {
-    let apple = Apple::new();
+    let Some(apple) = Apple::new() else { return };
     let mut options = apple.options();
     options.require.insert(Guarantee::PidsLimit);
     match options.open_ambient() {
@@ -141,13 +131,13 @@ fn what_cannot_be_had_is_refused_when_it_is_required() {
 
 #[test]
 fn an_image_is_looked_for_by_the_policy() {
-    let apple = Apple::new();
+    let Some(apple) = Apple::new() else { return };
     for (pull, image, there) in [
-        (PullPolicy::Never, "stand-in", true),
-        (PullPolicy::Always, "stand-in", true),
-        (PullPolicy::Never, "no-such", false),
-        (PullPolicy::Always, "no-such", false),
-        (PullPolicy::Missing, "no-such", false),
+        (PullPolicy::Never, BUSYBOX, true),
+        (PullPolicy::Always, BUSYBOX, true),
+        (PullPolicy::Never, "belljar-test:no-such", false),
+        (PullPolicy::Always, "belljar-test:no-such", false),
+        (PullPolicy::Missing, "belljar-test:no-such", false),
     ] {
         let sandbox = open(ContainerOptions {
             pull,
@@ -162,6 +152,6 @@ fn an_image_is_looked_for_by_the_policy() {
             }
         }
         close(&sandbox);
-        assert_eq!(apple.containers(), 0);
+        assert!(apple.containers().is_empty());
     }
 }

@@ -3,9 +3,14 @@
 use std::{os::unix::fs::PermissionsExt as _, path::PathBuf};
 
 use belljar::{
-    ErrorKind,
-    backends::{CliFailure, ContainerOptions, EngineEnvironment, OpenError, PullPolicy},
+    ErrorKind, WriteOptions,
+    backends::{
+        CliFailure, ContainerOptions, ContainerState, EngineEnvironment, OpenError, PullPolicy,
+        ResidentChoice,
+    },
 };
+
+use belljar_tests::is_root;
 
 use super::*;
 
@@ -60,6 +65,7 @@ fn one_that_is_killed_from_outside_ends_the_call_at_once() {
             assert!(began.elapsed() < Duration::from_secs(3), "at once");
             ended.expect_err("it is dead")
         });
+        has_ended(&error);
         is_dead(&sandbox, &error);
         close(&sandbox);
     }
@@ -81,6 +87,13 @@ fn one_that_is_paused_is_given_up() {
         let began = Instant::now();
         let error = run(&sandbox, "true").expect_err("nobody answers");
         assert!(began.elapsed() < Duration::from_secs(5), "{error:?}");
+        assert!(
+            matches!(
+                fate_of(&error),
+                ContainerFate::There(ContainerState::Paused)
+            ),
+            "{error:?}"
+        );
         is_dead(&sandbox, &error);
         close(&sandbox);
         assert!(
@@ -94,18 +107,67 @@ fn one_that_is_paused_is_given_up() {
 }
 
 #[test]
+fn one_that_is_paused_is_given_up_without_a_resident_too() {
+    for options in on_each() {
+        let options = ContainerOptions {
+            name: Some(a_name("paused-shell")),
+            patience: Duration::from_secs(1),
+            resident: ResidentChoice::Off,
+            ..options
+        };
+        let sandbox = open(options.clone());
+        let container = container(&options);
+        let error = in_the_middle(&sandbox, || {
+            engine(options.engine, &["pause", &container]);
+        });
+        assert_eq!(error.kind, ErrorKind::BackendUnavailable, "{error:?}");
+        let error = wait(sandbox.read("no-such")).expect_err("nobody answers");
+        assert_eq!(error.kind, ErrorKind::BackendUnavailable, "{error:?}");
+        engine(options.engine, &["unpause", &container]);
+        let error = wait(sandbox.read("no-such")).expect_err("it is not there");
+        assert_eq!(error.kind, ErrorKind::NotFound, "{error:?}");
+        close(&sandbox);
+    }
+}
+
+#[test]
 fn one_that_is_removed_from_outside_is_gone() {
-    let Some(options) = on_docker() else { return };
-    let options = ContainerOptions {
-        name: Some(a_name("removed")),
-        ..options
-    };
-    let sandbox = open(options.clone());
-    printed(&sandbox, "true");
-    engine(options.engine, &["rm", "--force", &container(&options)]);
-    let error = run(&sandbox, "true").expect_err("it is dead");
-    is_dead(&sandbox, &error);
-    close(&sandbox);
+    for options in on_each() {
+        let options = ContainerOptions {
+            name: Some(a_name("removed")),
+            ..options
+        };
+        let sandbox = open(options.clone());
+        printed(&sandbox, "true");
+        engine(options.engine, &["rm", "--force", &container(&options)]);
+        let error = run(&sandbox, "true").expect_err("it is dead");
+        has_ended(&error);
+        is_dead(&sandbox, &error);
+        close(&sandbox);
+    }
+}
+
+/// What is in the scratch is memory, of which the container has less than the scratch may take.
+#[test]
+fn one_that_runs_out_of_memory_itself_is_dead() {
+    for options in on_each() {
+        let sandbox = open(ContainerOptions {
+            memory: Some(64 << 20),
+            ..options
+        });
+        let mut written = 0;
+        let error = loop {
+            let all = vec![b'x'; 8 << 20];
+            match wait(sandbox.write(&written.to_string(), all, WriteOptions::default())) {
+                Ok(_) => written += 1,
+                Err(error) => break error,
+            }
+            assert!(written < 16, "there is a limit");
+        };
+        has_ended(&error);
+        is_dead(&sandbox, &error);
+        close(&sandbox);
+    }
 }
 
 #[test]
@@ -137,8 +199,7 @@ fn a_program_that_is_not_there_is_missing() {
 fn stand_in(folder: &tempfile::TempDir, text: &str) -> PathBuf {
     let path = folder.path().join("engine");
     std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("it is written");
-    let mode = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&path, mode).expect("it is ours");
+    make_executable(&path);
     path
 }
 
@@ -199,7 +260,6 @@ fn an_engine_that_is_down_is_said_to_be_down() {
 fn a_socket_that_refuses_the_user_is_said_to_do_so() {
     let Some(options) = on_docker() else { return };
     if !is_root() {
-        println!("skipped: only root can become nobody");
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -211,12 +271,6 @@ fn a_socket_that_refuses_the_user_is_said_to_do_so() {
         ..options
     });
     assert!(matches!(failure, CliFailure::EngineRefuses), "{failure:?}");
-}
-
-/// Whether this process may become somebody else.
-fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    std::fs::metadata("/proc/self").is_ok_and(|this| this.uid() == 0)
 }
 
 #[test]

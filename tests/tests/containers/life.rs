@@ -87,7 +87,7 @@ fn one_that_is_dropped_ends_too() {
 }
 
 /// The command beside this test.
-fn belljar() -> PathBuf {
+pub(super) fn belljar() -> PathBuf {
     let named = std::env::var_os("BELLJAR_BIN").map(PathBuf::from);
     named.unwrap_or_else(|| {
         let test = std::env::current_exe().expect("this test's own path");
@@ -96,16 +96,41 @@ fn belljar() -> PathBuf {
     })
 }
 
-/// Starts the command with a long program, and waits until that runs.
-fn long_exec(engine: ContainerEngine, name: &str) -> (Child, tempfile::TempDir) {
+/// Starts the command with a program that does not end, and waits until that runs, in a folder `work`; over its
+/// standard streams, and in scratch, where the engine is said to be elsewhere.
+pub(super) fn long_exec(
+    of: ContainerEngine,
+    elsewhere: bool,
+    name: &str,
+    text: &str,
+) -> (Child, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let text = format!(
-        "version = 1\n[sandbox]\nbackend = \"container\"\n[sandbox.container]\n\
-        engine = \"{engine}\"\nimage = \"{BUSYBOX}\"\npull = \"never\"\nname = \"{name}\"\n"
+    std::fs::create_dir(folder.path().join("work")).expect("it is made");
+    let workspace = match elsewhere {
+        true => "",
+        false => "workspace = \"work\"\nwritable = true\n",
+    };
+    let variable = match of {
+        ContainerEngine::Podman => "CONTAINER_HOST",
+        ContainerEngine::Docker | ContainerEngine::Apple => "DOCKER_HOST",
+    };
+    // It is here nevertheless.
+    let program = folder.path().join("engine");
+    let script = format!("#!/bin/sh\nunset {variable}\nexec {of} \"$@\"\n");
+    std::fs::write(&program, script).expect("it is written");
+    make_executable(&program);
+    let config = format!(
+        "version = 1\n[sandbox]\nbackend = \"container\"\n{workspace}[sandbox.container]\nengine = \"{of}\"\n\
+        program = {program:?}\nimage = \"{BUSYBOX}\"\npull = \"never\"\nname = \"{name}\"\n"
     );
-    std::fs::write(folder.path().join("belljar.toml"), text).expect("it is written");
-    let mut child = Program::new(belljar())
-        .args(["exec", "--", "sh", "-c", "echo ready; exec sleep 600"])
+    std::fs::write(folder.path().join("belljar.toml"), config).expect("it is written");
+    let mut command = Program::new(belljar());
+    if elsewhere {
+        command.env(variable, "tcp://192.0.2.7:2376");
+    }
+    let mut child = command
+        .args(["exec", "--", "sh", "-c"])
+        .arg(format!("tr '\\0' ' ' </proc/1/cmdline; echo; {text}"))
         .current_dir(folder.path())
         .env(
             "BELLJAR_RESIDENTS",
@@ -119,24 +144,30 @@ fn long_exec(engine: ContainerEngine, name: &str) -> (Child, tempfile::TempDir) 
     let mut line = String::new();
     let mut output = std::io::BufReader::new(output);
     output.read_line(&mut line).expect("it prints");
-    assert_eq!(line, "ready\n");
+    let right = match elsewhere {
+        true => "/.belljar/resident stdio \n",
+        false => "/.belljar/resident connect /.belljar/stream/socket \n",
+    };
+    assert_eq!(line, right);
     (child, folder)
 }
 
 #[test]
 fn an_owner_that_is_killed_leaves_no_container() {
     for of in ENGINES {
-        if on(of).is_none() {
-            continue;
+        for elsewhere in [false, true] {
+            if on(of).is_none() {
+                continue;
+            }
+            let name = a_name(&format!("killed-{elsewhere}"));
+            let label = format!("belljar.name={name}");
+            let (mut child, _folder) = long_exec(of, elsewhere, &name, "exec sleep 600");
+            assert_eq!(labelled(of, &label).len(), 1);
+            child.kill().expect("it is ours");
+            child.wait().expect("it is ours");
+            until("its container is gone", Duration::from_secs(2), || {
+                labelled(of, &label).is_empty()
+            });
         }
-        let name = a_name("killed");
-        let label = format!("belljar.name={name}");
-        let (mut child, _folder) = long_exec(of, &name);
-        assert_eq!(labelled(of, &label).len(), 1);
-        child.kill().expect("it is ours");
-        child.wait().expect("it is ours");
-        until("its container is gone", Duration::from_secs(2), || {
-            labelled(of, &label).is_empty()
-        });
     }
 }

@@ -69,6 +69,23 @@ fn a_program_over_the_pids_limit_is_said_to_be_so() {
 }
 
 #[test]
+fn a_full_tmp_is_the_programs_affair() {
+    for options in on_each() {
+        let sandbox = open(ContainerOptions {
+            tmp_bytes: 1 << 20,
+            ..options
+        });
+        wait(sandbox.write("a", "old", WriteOptions::default())).expect("it writes");
+        let filled = sh(&sandbox, "dd if=/dev/zero of=/tmp/all bs=4096");
+        assert!(!filled.outcome.success(), "{filled:?}");
+        // Neither files nor other programs need it.
+        wait(sandbox.write("a", "new", WriteOptions::default())).expect("it writes");
+        assert_eq!(printed(&sandbox, "cat a; rm /tmp/all; echo >/tmp/b"), "new");
+        close(&sandbox);
+    }
+}
+
+#[test]
 fn a_program_that_takes_too_much_memory_dies_and_the_session_lives() {
     for options in on_each() {
         let sandbox = open(ContainerOptions {
@@ -80,10 +97,11 @@ fn a_program_that_takes_too_much_memory_dies_and_the_session_lives() {
         let command = ["tail", "/dev/zero"].map(str::to_owned).to_vec();
         let ended = wait(sandbox.run(Command::Argv(command), RunOptions::default()));
         let outcome = ended.expect("the session tells").outcome;
-        assert!(
-            matches!(outcome, Outcome::Signalled(9) | Outcome::OutOfMemory),
-            "{outcome:?}"
-        );
+        assert_eq!(outcome, Outcome::OutOfMemory);
+        // What is in the scratch is memory too.
+        let filled = sh(&sandbox, "dd if=/dev/zero of=large bs=1048576 count=100");
+        assert_eq!(filled.outcome, Outcome::OutOfMemory);
+        printed(&sandbox, "rm large");
         assert_eq!(
             wait(sandbox.read("a")).expect("the session lives").bytes,
             b"b"

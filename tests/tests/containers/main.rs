@@ -9,21 +9,31 @@
 
 mod apple;
 mod by_shell;
+mod daemon;
 mod fails;
+mod far;
+mod field_cases;
 mod life;
 mod limits;
+mod pool;
 mod reconnect;
+mod rootless;
 mod transport;
 mod workspace;
 
 use std::{
+    error::Error as _,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
     process::Command as Program,
     time::{Duration, Instant},
 };
 
 use belljar::{
     Command, Context, Error, ErrorKind, RunOptions, Sandbox,
-    backends::{ContainerEngine, ContainerOptions},
+    backends::{
+        CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions, ContainerState,
+    },
     processes::Execution,
 };
 use belljar_contract::blocking::block_on;
@@ -125,5 +135,65 @@ fn is_dead(sandbox: &Sandbox, error: &Error) {
         let again = wait(sandbox.list(".", None)).expect_err("it is dead");
         assert_eq!(again.kind, ErrorKind::BackendUnavailable, "{again:?}");
         assert!(began.elapsed() < Duration::from_secs(1), "{again:?}");
+    }
+}
+
+/// What became of the container of a session that is dead.
+#[track_caller]
+fn fate_of(error: &Error) -> &ContainerFate {
+    let source = error.source();
+    match source.and_then(|source| source.downcast_ref()) {
+        Some(fate) => fate,
+        None => panic!("its fate is not told: {error:?}"),
+    }
+}
+
+/// Makes a script of a test's a program.
+fn make_executable(path: &Path) {
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(path, mode).expect("it is ours");
+}
+
+/// Kills a process of this machine by its id.
+fn kill(process: &str) {
+    let killed = Program::new("kill").args(["-KILL", process]).status();
+    assert!(killed.expect("it starts").success(), "{process}");
+}
+
+/// The engine says that the container runs no more, whether it has removed it yet or not.
+#[track_caller]
+fn has_ended(error: &Error) {
+    let fate = fate_of(error);
+    assert!(
+        matches!(
+            fate,
+            ContainerFate::Gone
+                | ContainerFate::There(ContainerState::Exited | ContainerState::Removing)
+        ),
+        "{error:?}"
+    );
+}
+
+/// Starts a call that lasts, does something to it, and gives how it ended.
+fn in_the_middle(sandbox: &Sandbox, act: impl FnOnce()) -> Error {
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| run(sandbox, "echo >running; exec sleep 600"));
+        until("it runs", Duration::from_secs(10), || {
+            wait(sandbox.stat("running")).is_ok()
+        });
+        act();
+        call.join().expect("no panic").expect_err("it is dead")
+    })
+}
+
+/// Why an engine's program failed, where that is what an error comes from.
+fn failure(error: &Error) -> Option<&CliFailure> {
+    let source = error.source()?;
+    match source.downcast_ref::<ContainerFate>() {
+        Some(ContainerFate::Unknown(error)) => Some(&error.failure),
+        Some(_) => None,
+        None => source
+            .downcast_ref::<CliError>()
+            .map(|error| &error.failure),
     }
 }

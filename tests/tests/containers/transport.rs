@@ -86,33 +86,44 @@ fn one_that_is_dropped_ends_its_container_over_stdio_too() {
 
 #[test]
 fn one_that_is_killed_over_stdio_ends_the_call_at_once() {
-    let Some(options) = on_docker() else { return };
-    let name = a_name("stdio-killed");
-    let label = format!("belljar.name={name}");
-    let sandbox = open(ContainerOptions {
-        name: Some(name),
-        ..over_stdio(options)
-    });
-    printed(&sandbox, "true");
-    let container = labelled(ContainerEngine::Docker, &label).remove(0);
-    engine(ContainerEngine::Docker, &["kill", &container]);
-    let began = Instant::now();
-    let error = run(&sandbox, "sleep 60").expect_err("it is dead");
-    assert!(began.elapsed() < Duration::from_secs(3));
-    is_dead(&sandbox, &error);
-    close(&sandbox);
+    for options in on_each() {
+        let of = options.engine;
+        let name = a_name("stdio-killed");
+        let label = format!("belljar.name={name}");
+        let sandbox = open(ContainerOptions {
+            name: Some(name),
+            ..over_stdio(options)
+        });
+        printed(&sandbox, "true");
+        let container = labelled(of, &label).remove(0);
+        let mut killed = None;
+        let error = in_the_middle(&sandbox, || {
+            engine(of, &["kill", &container]);
+            killed = Some(Instant::now());
+        });
+        let took = killed.expect("it was").elapsed();
+        assert!(took < Duration::from_secs(3), "{took:?}");
+        has_ended(&error);
+        is_dead(&sandbox, &error);
+        close(&sandbox);
+    }
 }
 
 #[test]
 fn what_the_program_says_is_why_it_does_not_start() {
-    let Some(options) = on_docker() else { return };
-    let sandbox = open(ContainerOptions {
-        image: "belljar-test:no-such".into(),
-        ..over_stdio(options)
-    });
-    let error = run(&sandbox, "true").expect_err("there is no image");
-    assert_eq!(error.kind, ErrorKind::BackendUnavailable);
-    close(&sandbox);
+    for options in on_each() {
+        let sandbox = open(ContainerOptions {
+            image: "belljar-test:no-such".into(),
+            ..over_stdio(options)
+        });
+        let error = run(&sandbox, "true").expect_err("there is no image");
+        assert_eq!(error.kind, ErrorKind::BackendUnavailable);
+        assert!(
+            matches!(failure(&error), Some(CliFailure::ImageUnknown)),
+            "{error:?}"
+        );
+        close(&sandbox);
+    }
 }
 
 /// An engine whose containers do not see the host's sockets, as those in a virtual machine do not: its program

@@ -158,6 +158,6 @@ fn without_a_resident_to_install_nothing_opens() {
     let opened = options.open_ambient();
     assert!(matches!(
         opened,
-        Err(belljar::backends::OpenError::ResidentNotFound { .. })
+        Err(belljar::backends::OpenError::NothingToInstall { .. })
     ));
 }

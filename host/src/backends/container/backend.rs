@@ -1,11 +1,8 @@
 //! A session in a container.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, Ordering},
 };
 
 use belljar_contract::{
@@ -13,51 +10,72 @@ use belljar_contract::{
     blocking, session::Description,
 };
 use belljar_protocol::facts::Facts;
-use tokio::sync::{Mutex, OnceCell};
+use tokio::sync::OnceCell;
 
-use super::start::{Running, Starter};
+use super::{
+    fate::ContainerFate, not_started::Failed, pool::Shelf, running::Running, start::Starter,
+};
 use crate::backends::{executor::Executor, resident::no_thread};
-
-/// How long the engine may take to remove a container at the end.
-const REMOVE_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// How long the program that carried the stream may take to end after it.
-const ATTACHED_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The container starts at the first call, once for all that come at once.
 pub(super) struct ContainerBackend {
     starter: Arc<Starter>,
-    running: OnceCell<Running>,
+    /// Where one may stand that has started already.
+    shelf: Option<Arc<Shelf>>,
+    running: OnceCell<Arc<Running>>,
+    /// What is required cannot be had, and will not be at the next call either.
+    unmet: OnceLock<Error>,
     /// What became of the container, asked once.
-    fate: Mutex<Option<String>>,
+    fate: OnceCell<ContainerFate>,
     closed: AtomicBool,
     description: Arc<Description>,
 }
 
 impl ContainerBackend {
-    pub(super) fn new(starter: Arc<Starter>, description: Description) -> Self {
+    pub(super) fn new(
+        starter: Arc<Starter>,
+        description: Arc<Description>,
+        shelf: Option<Arc<Shelf>>,
+    ) -> Self {
         Self {
             starter,
+            shelf,
             running: OnceCell::new(),
-            fate: Mutex::new(None),
+            unmet: OnceLock::new(),
+            fate: OnceCell::new(),
             closed: AtomicBool::new(false),
-            description: Arc::new(description),
+            description,
         }
     }
 
-    async fn running(&self, context: &Context, operation: Operation) -> Result<&Running> {
+    async fn running(&self, context: &Context, operation: Operation) -> Result<&Arc<Running>> {
         self.running
             .get_or_try_init(async || {
                 if self.closed.load(Ordering::Acquire) {
                     let message = "the session is closed";
                     return Err(Error::new(ErrorKind::Closed, operation, message));
                 }
-                let (starter, context) = (Arc::clone(&self.starter), context.clone());
-                let started = blocking::run(&Executor, move || starter.start(&context)).await;
-                match started {
-                    Some(started) => started.map_err(|failed| failed.during(operation)),
-                    None => Err(no_thread(operation)),
+                if let Some(unmet) = self.unmet.get() {
+                    return Err(unmet.clone().during(operation));
                 }
+                let (starter, context) = (Arc::clone(&self.starter), context.clone());
+                let shelf = self.shelf.clone();
+                let work = move || match shelf.and_then(|shelf| shelf.take()) {
+                    Some(running) => Ok(running),
+                    None => starter.start(&context),
+                };
+                let started = blocking::run(&Executor, work).await;
+                let failed = match started {
+                    Some(Ok(running)) => return Ok(Arc::new(running)),
+                    Some(Err(failed)) => failed,
+                    None => return Err(no_thread(operation)),
+                };
+                let is_final = matches!(failed, Failed::Unmet(_));
+                let error = failed.during(operation);
+                if is_final {
+                    self.unmet.get_or_init(|| error.clone());
+                }
+                Err(error)
             })
             .await
     }
@@ -70,17 +88,16 @@ impl ContainerBackend {
 
     /// Adds to an error of a dead session what became of its container.
     async fn explained(&self, running: &Running, mut error: Error) -> Error {
-        let mut fate = self.fate.lock().await;
-        let fate = match &*fate {
-            Some(fate) => fate.clone(),
-            None => {
-                let (starter, container) = (Arc::clone(&self.starter), running.container.clone());
-                let asked = blocking::run(&Executor, move || starter.fate(&container)).await;
-                let known = asked.unwrap_or_default();
-                fate.insert(known).clone()
-            }
-        };
-        error.message = format!("{fate}; {}", error.message);
+        let fate = self.fate.get_or_try_init(async || {
+            let (starter, container) = (Arc::clone(&self.starter), running.container.clone());
+            let asked = blocking::run(&Executor, move || starter.cli.fate(&container)).await;
+            asked.ok_or(())
+        });
+        // Without a thread to ask on, the next call asks.
+        if let Ok(fate) = fate.await {
+            error.message = format!("{fate}; {}", error.message);
+            return error.because(fate.clone());
+        }
         error
     }
 }
@@ -110,35 +127,17 @@ impl Backend for ContainerBackend {
         let Some(running) = self.running.get() else {
             return Ok(());
         };
-        // The resident ends its processes, then itself, and with it the container.
-        running.resident.close().await?;
-        let (starter, container) = (Arc::clone(&self.starter), running.container.clone());
-        let held = running.take_held();
-        let removed = blocking::run(&Executor, move || {
-            if let Some(attached) = held.attached {
-                // However it ended: what counts is the container.
-                let _ = attached.end(ATTACHED_PATIENCE);
-            }
-            let ended = match starter.options.reconnect {
-                true => starter.stop(&container, REMOVE_TIMEOUT),
-                false => starter.remove(&container, REMOVE_TIMEOUT),
-            };
-            // From here on another session may have its place.
-            drop(held.standing);
-            ended
+        let (starter, ending) = (Arc::clone(&self.starter), Arc::clone(running));
+        let ended = blocking::run(&Executor, move || ending.end(&starter.cli)).await;
+        let ended = ended.ok_or_else(|| no_thread(Operation::Close))?;
+        ended.map_err(|error| {
+            let left = format!(
+                "the container {} may be left behind; `belljar prune` removes it",
+                running.container
+            );
+            let mut error = error.during(Operation::Close);
+            error.message = format!("{left}; {}", error.message);
+            error
         })
-        .await;
-        match removed {
-            Some(removed) => removed.map_err(|error| {
-                let left = format!(
-                    "the container {} may be left behind; `belljar prune` removes it",
-                    running.container
-                );
-                let mut error = error.during(Operation::Close);
-                error.message = format!("{left}; {}", error.message);
-                error
-            }),
-            None => Err(no_thread(Operation::Close)),
-        }
     }
 }

@@ -7,20 +7,22 @@ use belljar_contract::{
     Backend, Context, Error, ErrorKind, Operation, Request, Response, Result, async_trait,
     blocking, session::Description,
 };
-use belljar_protocol::Stream;
+use belljar_protocol::{Stream, facts::Facts};
 use tokio::sync::Mutex;
 
 use super::{
     arguments::{self, Keeper, Start},
     attached::Attached,
+    doctor,
     engine_exec::EngineExec,
-    labels,
+    facts_by_shell, labels,
     not_started::Failed,
     start::Starter,
 };
 use crate::backends::{
+    OpenError,
     executor::Executor,
-    posix::{PosixBackend, PosixOptions},
+    posix::{PosixBackend, PosixGap, PosixOptions},
     resident::no_thread,
 };
 
@@ -41,41 +43,91 @@ pub(super) struct ShellSession {
 }
 
 impl ShellSession {
-    /// Starts a container, and looks what its shell can do.
+    /// Starts a container, looks what its shell can do, and whether it gives what is required.
     pub(super) async fn open(
         context: &Context,
-        starter: Starter,
-        options: PosixOptions,
-    ) -> Result<Self> {
-        let starter = Arc::new(starter);
+        starter: Arc<Starter>,
+        described: &Description,
+    ) -> std::result::Result<Self, OpenError> {
         let (starting, bounded) = (Arc::clone(&starter), context.clone());
         let started = blocking::run(&Executor, move || start(&starting, &bounded)).await;
         let started = started
             .unwrap_or_else(|| Err(Failed::from(std::io::Error::other("no thread to work on"))));
-        let (container, held) = started.map_err(|failed| failed.during(Operation::Open))?;
+        let (container, held) =
+            started.map_err(|failed| OpenError::NotStarted(failed.during(Operation::Open)))?;
         let exec = EngineExec {
             starter: Arc::clone(&starter),
             container: container.clone(),
         };
+        let options = options(&starter, described);
         match options.open(context, Arc::new(exec)).await {
-            Ok(posix) => Ok(Self {
-                posix,
-                starter,
-                container,
-                held: Mutex::new(Some(held)),
-            }),
+            Ok(posix) => {
+                let session = Self {
+                    posix,
+                    starter,
+                    container,
+                    held: Mutex::new(Some(held)),
+                };
+                session.proven(context).await
+            }
             Err(error) => {
                 drop(held);
-                let removed = move || starter.remove(&container, GIVE_UP_TIMEOUT);
+                let removed = move || starter.cli.remove(&container, GIVE_UP_TIMEOUT);
                 // What cannot be removed now ends by itself: its input has ended.
                 let _ = blocking::run(&Executor, removed).await;
-                Err(error)
+                Err(OpenError::NotStarted(error))
             }
         }
     }
+
+    /// The session where it gives what is required, as its shell sees it; else it is closed.
+    async fn proven(self, context: &Context) -> std::result::Result<Self, OpenError> {
+        let (options, expected) = (&self.starter.options, &self.starter.expected);
+        if options.require.is_empty() {
+            return Ok(self);
+        }
+        let lacks = match self.facts(context).await {
+            Ok(facts) => match doctor::unmet(options, expected, &facts) {
+                gaps if gaps.is_empty() => return Ok(self),
+                gaps => OpenError::RequirementsUnmet { gaps },
+            },
+            Err(error) => OpenError::NotStarted(error),
+        };
+        // What cannot be removed now ends by itself.
+        let _ = self.close().await;
+        Err(lacks)
+    }
+
+    /// What its shell sees of what it runs in; none of it is proven.
+    pub(super) async fn facts(&self, context: &Context) -> Result<Facts> {
+        facts_by_shell::facts(context, &self.posix, &self.starter.options.cwd).await
+    }
+
+    /// What this way of serving the contract is weaker in.
+    pub(super) fn gaps(&self) -> &[PosixGap] {
+        self.posix.gaps()
+    }
 }
 
-fn start(starter: &Starter, context: &Context) -> Result<(String, (Attached, Stream)), Failed> {
+fn options(starter: &Starter, described: &Description) -> PosixOptions {
+    PosixOptions {
+        backend: described.backend.clone(),
+        root: described.root.clone(),
+        writable: described.writable,
+        durable: described.durable,
+        users: false,
+        environment: starter.options.environment.clone(),
+        limits: described.limits,
+        instructions: described.instructions.clone(),
+        hardening_gaps: described.hardening_gaps.clone(),
+    }
+}
+
+fn start(
+    starter: &Starter,
+    context: &Context,
+) -> std::result::Result<(String, (Attached, Stream)), Failed> {
+    starter.fetch_image(context)?;
     let session = labels::session_id()?;
     let container = format!("belljar-{session}");
     let run = Start {
@@ -88,7 +140,7 @@ fn start(starter: &Starter, context: &Context) -> Result<(String, (Attached, Str
     let run = arguments::run(&starter.options, &run).map_err(std::io::Error::other)?;
     let (mut attached, stream) = Attached::start(&starter.cli, &run)?;
     loop {
-        if starter.is_running(context, &container)? {
+        if starter.cli.is_running(context, &container)? {
             return Ok((container, (attached, stream)));
         }
         if attached.has_ended() {
@@ -99,7 +151,7 @@ fn start(starter: &Starter, context: &Context) -> Result<(String, (Attached, Str
         }
         if let Err(stop) = context.check() {
             drop(stream);
-            let _ = starter.remove(&container, GIVE_UP_TIMEOUT);
+            let _ = starter.cli.remove(&container, GIVE_UP_TIMEOUT);
             return Err(stop.into());
         }
         std::thread::sleep(LOOK);
@@ -121,7 +173,7 @@ impl Backend for ShellSession {
         drop(self.held.lock().await.take());
         let (starter, container) = (Arc::clone(&self.starter), self.container.clone());
         let removed = blocking::run(&Executor, move || {
-            starter.remove(&container, REMOVE_TIMEOUT)
+            starter.cli.remove(&container, REMOVE_TIMEOUT)
         })
         .await;
         let removed = removed.ok_or_else(|| no_thread(Operation::Close))?;

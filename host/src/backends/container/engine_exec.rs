@@ -19,7 +19,7 @@ use belljar_workspace::processes::HeadAndTail;
 
 use super::{
     super::program::{Event, closed, kill, watch},
-    ContainerState,
+    ContainerFate,
     arguments::{self, Exec as ExecArguments},
     cli::Cli,
     start::Starter,
@@ -88,22 +88,34 @@ fn run(
         variables: &[],
         command: &command,
     });
-    let execution = Program::start(&starter.cli, &arguments, call.stdin, call.output_limit)
+    let patience = starter.options.patience;
+    let unavailable = |fate: ContainerFate, said: &Output| ExecError::Unavailable {
+        message: format!("{fate}: {}", said.to_text().trim()),
+    };
+    let ended = Program::start(&starter.cli, &arguments, call.stdin, call.output_limit)
         .map_err(failed)?
-        .end(context);
+        .end(context, patience, || starter.cli.ended(container));
+    let execution = match ended {
+        Ended::Program(execution) => execution,
+        Ended::Container(fate, said) => return Err(unavailable(fate, &said)),
+    };
     // The engine's program fails with the codes that others have too. Whoever says nothing may not have run.
     let silent = execution.stdout.head.is_empty() && !execution.outcome.success();
     let stopped = matches!(execution.outcome, Outcome::TimedOut | Outcome::Cancelled);
-    if silent && !stopped && !starter.runs(container) {
-        return Err(ExecError::Unavailable {
-            message: format!(
-                "{}: {}",
-                starter.fate(container),
-                execution.stderr.to_text().trim()
-            ),
-        });
+    if silent
+        && !stopped
+        && let Some(fate) = starter.cli.ended(container)
+    {
+        return Err(unavailable(fate, &execution.stderr));
     }
     Ok(execution)
+}
+
+/// What a call of the engine's program ended with.
+enum Ended {
+    Program(Execution),
+    /// Nobody answers any more; and what was said on standard error.
+    Container(ContainerFate, Output),
 }
 
 /// The engine's program, with the threads that move its bytes.
@@ -150,8 +162,14 @@ impl Program {
         })
     }
 
-    /// Waits until it has ended, or its call has.
-    fn end(mut self, context: &Context) -> Execution {
+    /// Waits until it has ended, or its call has; each time that nothing has happened for as long as `patience`,
+    /// it is asked whether there is still something to wait for.
+    fn end(
+        mut self,
+        context: &Context,
+        patience: Duration,
+        lost: impl Fn() -> Option<ContainerFate>,
+    ) -> Ended {
         let began = context.now();
         let cancelled = Mutex::new(self.sender.clone());
         let _registration = context.cancellation().on_cancel(move || {
@@ -160,31 +178,35 @@ impl Program {
         });
         let (mut open, mut exited, mut stopped) = (2, false, None);
         let mut until: Option<Duration> = None;
+        let mut fate = None;
         while open > 0 || !exited {
             let left = match until {
                 Some(until) => Some(until.saturating_sub(context.now())),
                 None => context.remaining(),
             };
-            let event = match left {
-                Some(left) => self.events.recv_timeout(left),
-                None => self
-                    .events
-                    .recv()
-                    .map_err(|_| RecvTimeoutError::Disconnected),
-            };
-            match event {
-                Ok(Event::Closed) => open -= 1,
-                Ok(Event::Exited) => {
-                    exited = true;
-                    until = Some(context.now().saturating_add(DRAIN));
+            let asks = until.is_none() && left.is_none_or(|left| left > patience);
+            let wait = left.filter(|_| !asks).unwrap_or(patience);
+            match self.events.recv_timeout(wait) {
+                Err(RecvTimeoutError::Timeout) if asks => {
+                    fate = lost();
+                    if fate.is_some() {
+                        break;
+                    }
                 }
-                Ok(Event::Cancelled) | Err(RecvTimeoutError::Timeout) if until.is_none() => {
+                event @ (Ok(Event::Cancelled) | Err(RecvTimeoutError::Timeout))
+                    if until.is_none() =>
+                {
                     stopped = Some(match event {
                         Ok(_) => Outcome::Cancelled,
                         Err(_) => Outcome::TimedOut,
                     });
                     terminate(&self.child);
                     until = Some(context.now().saturating_add(GRACE));
+                }
+                Ok(Event::Closed) => open -= 1,
+                Ok(Event::Exited) => {
+                    exited = true;
+                    until = Some(context.now().saturating_add(DRAIN));
                 }
                 Ok(Event::Cancelled) => {}
                 Err(_) => break,
@@ -196,12 +218,15 @@ impl Program {
         let status = self.child.wait();
         let code = status.ok().and_then(|status| status.code());
         let [stdout, stderr] = self.outputs.map(|output| taken(&output));
-        Execution {
+        if let Some(fate) = fate {
+            return Ended::Container(fate, stderr);
+        }
+        Ended::Program(Execution {
             outcome: stopped.unwrap_or(Outcome::Exited(code.unwrap_or(255))),
             stdout,
             stderr,
             duration: context.now().saturating_sub(began),
-        }
+        })
     }
 }
 
@@ -235,14 +260,4 @@ fn fill(
 fn taken(output: &Mutex<HeadAndTail>) -> Output {
     let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
     std::mem::replace(&mut *output, HeadAndTail::new(0)).into_output()
-}
-
-impl Starter {
-    /// Whether a container runs, as far as the engine says.
-    pub(super) fn runs(&self, container: &str) -> bool {
-        matches!(
-            self.state(&Context::new(), container),
-            Ok(Some(ContainerState::Running)) | Err(_)
-        )
-    }
 }

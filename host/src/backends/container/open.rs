@@ -1,7 +1,7 @@
 //! Opens a session in a container: everything that can be said before it starts is said here.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
 };
 
@@ -11,9 +11,8 @@ use belljar_contract::{
 };
 
 use super::{
-    super::{OpenError, posix::PosixOptions},
+    super::OpenError,
     CliError, ContainerEngine, ContainerOptions, ContainerOptionsError, Gap, HostUser,
-    ResidentChoice,
     arguments::{self, Surroundings},
     backend::ContainerBackend,
     by_shell::ShellSession,
@@ -22,6 +21,7 @@ use super::{
     gap,
     info::{EngineInfo, ImageInfo},
     options::NO_NETWORK,
+    served::{NoResident, Served},
     start::Starter,
     transport::{self, Here, Place},
 };
@@ -39,39 +39,24 @@ impl ContainerOptions {
     /// [`OpenError`] when the options are wrong, the workspace is not there, the engine does not answer, or
     /// what is required cannot be had.
     pub fn open_ambient(self) -> Result<Arc<dyn Backend>, OpenError> {
-        if self.resident != ResidentChoice::Off {
-            return Ok(Arc::new(self.prepare_ambient()?.0));
+        let (starter, description) = self.prepare_ambient()?;
+        if starter.resident.is_some() {
+            return Ok(Arc::new(ContainerBackend::new(starter, description, None)));
         }
         // What a shell can do is known when it runs, so that it starts here.
-        let Confined { starter, gaps, .. } = self.confine_ambient()?;
-        let described = describe(&starter.options, &gaps);
-        let options = PosixOptions {
-            backend: described.backend,
-            root: described.root,
-            writable: described.writable,
-            durable: described.durable,
-            users: false,
-            environment: starter.options.environment.clone(),
-            limits: described.limits,
-            instructions: described.instructions,
-            hardening_gaps: described.hardening_gaps,
-        };
         let context = Context::new().with_timeout(starter.options.start_timeout);
-        let opened = ShellSession::open(&context, starter, options);
+        let opened = ShellSession::open(&context, starter, &description);
         match blocking::block_on(&context, opened) {
-            Ok(Ok(session)) => Ok(Arc::new(session)),
-            Ok(Err(error)) => Err(OpenError::NotStarted(error)),
+            Ok(session) => Ok(Arc::new(session?)),
             Err(stop) => Err(OpenError::NotStarted(stop.during(Operation::Open))),
         }
     }
 
-    /// The session, with what is needed to judge what its resident sees.
-    pub(super) fn prepare_ambient(self) -> Result<(ContainerBackend, Arc<Starter>), OpenError> {
+    /// What starts containers with these options, and what is said of a session in one.
+    pub(super) fn prepare_ambient(self) -> Result<(Arc<Starter>, Arc<Description>), OpenError> {
         let Confined { starter, gaps } = self.confine_ambient()?;
         let description = describe(&starter.options, &gaps);
-        let starter = Arc::new(starter);
-        let backend = ContainerBackend::new(Arc::clone(&starter), description);
-        Ok((backend, starter))
+        Ok((Arc::new(starter), Arc::new(description)))
     }
 
     /// Everything that can be said before a container starts.
@@ -81,7 +66,6 @@ impl ContainerOptions {
             return Err(ContainerOptionsError::ReconnectWithoutState.into());
         }
         options.workspace = options.workspace.map(workspace_ambient).transpose()?;
-        let resident = resident_ambient(&options)?;
         let program = options.program.as_deref();
         let cli = Cli::new(options.engine, program, options.engine_environment.clone());
         let surroundings = Surroundings {
@@ -97,7 +81,9 @@ impl ContainerOptions {
             "the container's session"
         );
         let image = ask_image(&cli, &options.image);
-        let gaps = gap::gaps(&options, &surroundings.info, image.as_ref());
+        let served = served_ambient(&options, &surroundings.info, image.as_ref())?;
+        let mut gaps = gap::gaps(&options, &surroundings.info, image.as_ref());
+        gaps.extend(served.gaps());
         let unmet = gap::unmet(&options, &gaps);
         if !unmet.is_empty() {
             return Err(OpenError::RequirementsUnmet { gaps: unmet });
@@ -108,7 +94,8 @@ impl ContainerOptions {
             expected: Expected::new(&options, &surroundings, gaps.clone()),
             options,
             hardening,
-            resident,
+            resident: served.into_resident(),
+            carries: matches!(place, Place::Elsewhere { .. }),
             way,
             no_socket: AtomicBool::new(false),
         };
@@ -213,21 +200,25 @@ fn workspace_ambient(path: PathBuf) -> Result<PathBuf, OpenError> {
     }
 }
 
-/// The program that serves the contract; none where a shell does.
-fn resident_ambient(options: &ContainerOptions) -> Result<Option<PathBuf>, OpenError> {
-    let looked = match &options.resident {
-        ResidentChoice::Path(path) => vec![path.clone()],
-        ResidentChoice::Auto => {
-            let name = format!("belljar-resident-{}-linux", std::env::consts::ARCH);
-            let folders = options.residents.iter();
-            folders.map(|folder| folder.join(&name)).collect()
+/// What serves the contract, by the residents that this host has.
+fn served_ambient(
+    options: &ContainerOptions,
+    info: &EngineInfo,
+    image: Option<&ImageInfo>,
+) -> Result<Served, OpenError> {
+    let served = Served::choose(options, info, image, Path::is_file)?;
+    if let Served::ByShell(why) = &served {
+        if options.reconnect {
+            return Err(ContainerOptionsError::ReconnectWithoutResident.into());
         }
-        ResidentChoice::Off => return Ok(None),
-    };
-    let found = looked.iter().find(|path| path.is_file()).cloned();
-    found
-        .map(Some)
-        .ok_or(OpenError::ResidentNotFound { looked })
+        if matches!(why, NoResident::ForArchitecture { .. }) {
+            tracing::warn!(
+                image = options.image,
+                "the container has no resident, so that each operation is a slow exec of its own: {why}"
+            );
+        }
+    }
+    Ok(served)
 }
 
 #[cfg(unix)]

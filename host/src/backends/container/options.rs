@@ -195,12 +195,13 @@ pub enum TransportChoice {
 /// The program that serves the contract in the container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ResidentChoice {
-    /// The one of this installation, where there is one for the image's architecture.
+    /// The one of this installation for the image's architecture; where there is none, as [`Off`](Self::Off), with
+    /// a warning. Whoever needs it requires [`Guarantee::Resident`].
     #[default]
     Auto,
-    /// None: every operation is an `exec` of its own, which is slow.
+    /// None: every operation is an `exec` of its own, which is slow and weaker.
     Off,
-    /// This one, a path of the host.
+    /// This one, a path of the host; it must be there.
     Path(PathBuf),
 }
 

@@ -12,8 +12,9 @@ use super::{
     listing::{Listed, list},
     meeting::Meeting,
     not_started::Failed,
+    running::Running,
     standing::Standing,
-    start::{Running, Starter},
+    start::Starter,
 };
 
 impl Starter {
@@ -59,7 +60,7 @@ impl Starter {
             });
         }
         // Its place is ours, so whoever owned it is gone, and what runs in it is about to end.
-        self.stop(&one.id, CALL_TIMEOUT)?;
+        self.cli.stop(&one.id, CALL_TIMEOUT)?;
         let running = match one.labels.stream {
             Some(_) => {
                 let meeting = Meeting::below_ambient(standing.folder())?;
@@ -69,7 +70,7 @@ impl Starter {
         };
         if running.is_err() {
             // Nothing is to run in it without an owner; why it failed is known already.
-            let _ = self.stop(&one.id, CALL_TIMEOUT);
+            let _ = self.cli.stop(&one.id, CALL_TIMEOUT);
         }
         let running = running?;
         running.hold(Some(standing));

@@ -60,6 +60,11 @@ pub enum ContainerOptionsError {
     /// To be found again a container needs a name.
     #[error("reconnect needs a name to find the container by")]
     ReconnectWithoutName,
+    /// Nothing is found again where every operation is an exec of its own.
+    #[error(
+        "a container that is found again needs a resident, and there is none; set resident = \"auto\" and build the one for the image, or leave reconnect out"
+    )]
+    ReconnectWithoutResident,
     /// The engine finds no container again.
     #[error("{engine} does not reconnect; leave reconnect out")]
     ReconnectOnThisEngine {
@@ -69,6 +74,14 @@ pub enum ContainerOptionsError {
     /// What is found again needs a place.
     #[error("reconnect needs a folder of the host's for what is found again; set state")]
     ReconnectWithoutState,
+    /// What is found again belongs to one session after the other, and a pool's to one alone.
+    #[error("a pool has containers that nobody used before; leave out reconnect, or the pool")]
+    PoolWithReconnect,
+    /// Without a resident nothing in a container can be kept ready.
+    #[error(
+        "a pool needs a resident in its containers; set resident = \"auto\", or leave out the pool"
+    )]
+    PoolWithoutResident,
     /// The engine is on another machine, where a path of this one is something else, or nothing.
     #[error(
         "{} cannot be bound: the engine is on another machine ({address}), where this path is another; leave it out, or use an engine of this machine",

@@ -13,7 +13,7 @@ use belljar_workspace::files::{SubstituteError, substitute, version_of};
 use super::{
     PosixBackend,
     fault::{Fault, Word},
-    files::Told,
+    read::Told,
     shell::{self, Answer, Question, flags, nonce},
 };
 

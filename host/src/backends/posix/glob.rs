@@ -9,7 +9,8 @@ use belljar_workspace::files::{Glob, Scratch, Visible};
 use super::{
     PosixBackend,
     fault::{Fault, Word},
-    tree::{Ignoring, Verdict, join, name_of},
+    ignoring::Ignoring,
+    tree::{Verdict, join, name_of},
 };
 
 impl PosixBackend {

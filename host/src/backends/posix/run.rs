@@ -4,15 +4,17 @@ use std::{pin::pin, time::Duration};
 
 use belljar_contract::{
     Context, GuestPath, KILL_GRACE, Launch,
-    processes::{Command, Execution, Outcome, Output},
+    processes::{Command, Execution, Outcome},
 };
-use belljar_workspace::processes::{MARKER_VARIABLE, environment, marker};
+use belljar_workspace::processes::marker;
 
 use super::{
     PosixBackend,
     exec::{ExecCall, ExecError},
-    fault::{Fault, Word},
+    fault::Fault,
+    place::Witness,
     shell::{self, Question, flags, nonce, whole, words},
+    told::{Told, trim},
 };
 
 /// What is kept of each output beyond what was asked for: room for what the scripts say.
@@ -21,23 +23,6 @@ const SAID: u64 = 2048;
 const GIVE_UP: Duration = Duration::from_secs(5);
 /// How long a program that is being ended may take.
 const ENDING: Duration = Duration::from_millis(1500);
-
-/// Variables that shells keep for themselves.
-const SHELLS_OWN: [&str; 13] = [
-    "BASHOPTS",
-    "BASH_VERSINFO",
-    "BASH_VERSION",
-    "ENV",
-    "EUID",
-    "IFS",
-    "LINENO",
-    "OPTIND",
-    "PPID",
-    "SECONDS",
-    "SHELLOPTS",
-    "UID",
-    "_",
-];
 
 impl PosixBackend {
     pub(super) async fn run(&self, context: &Context, launch: Launch) -> Result<Execution, Fault> {
@@ -74,11 +59,10 @@ impl PosixBackend {
         } else {
             "pipe"
         };
-        let shell = if self.witness == "bash" { "bash" } else { "sh" };
-        let mut argv = words(&[shell]);
-        if shell == "bash" {
-            argv.push("--posix".into());
-        }
+        let mut argv = match self.witness {
+            Witness::Bash => words(&["bash", "--posix"]),
+            Witness::Time | Witness::None => words(&["sh"]),
+        };
         let directory = flags(&launch.directory, &[]);
         argv.extend(words(&[
             "-c",
@@ -90,7 +74,7 @@ impl PosixBackend {
             &word,
             &marker,
             &wait,
-            self.witness,
+            self.witness.as_str(),
             shell::LEADER,
             input,
         ]));
@@ -177,31 +161,6 @@ impl PosixBackend {
         let _ = asked.await;
     }
 
-    /// The variables as the script reads them, and then the program's input.
-    fn header(&self, launch: &Launch, marker: &str) -> Result<Vec<u8>, Fault> {
-        use std::io::Write as _;
-
-        for (name, _) in &launch.environment {
-            if !is_shell_name(name) {
-                return Err(Fault::VariableName(name.clone()));
-            }
-        }
-        let added = self.environment.clone().into_iter();
-        let added = added.chain(launch.environment.iter().cloned()).collect();
-        let root = self.process_root();
-        let mut variables = environment(root, launch.directory.as_str(), added, marker);
-        variables.insert(MARKER_VARIABLE.into(), marker.into());
-        let mut header = Vec::with_capacity(launch.stdin.len() + 1024);
-        // Writing to memory does not fail.
-        let _ = writeln!(header, "{}", variables.len());
-        for (name, value) in variables {
-            let lines = value.matches('\n').count();
-            let _ = writeln!(header, "{name}\n{lines}\n{value}");
-        }
-        header.extend_from_slice(&launch.stdin);
-        Ok(header)
-    }
-
     fn seconds(&self, limit: Duration) -> String {
         if self.has_fractions {
             format!("{:.3}", limit.as_secs_f64().max(0.001))
@@ -228,157 +187,6 @@ impl PosixBackend {
             user: None,
             timeout: Some(timeout),
             output_limit,
-        }
-    }
-}
-
-/// Whether a shell can hand a variable of this name on.
-fn is_shell_name(name: &str) -> bool {
-    let mut characters = name.chars();
-    let begins = characters
-        .next()
-        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
-    begins
-        && characters.all(|other| other.is_ascii_alphanumeric() || other == '_')
-        && !SHELLS_OWN.contains(&name)
-        && !name.starts_with("_b_")
-}
-
-/// What the scripts say on standard error, between line ends and after a word that no program can guess.
-struct Told {
-    outcome: Option<Outcome>,
-    /// What the program itself said.
-    stderr: Output,
-}
-
-impl Told {
-    fn parse(execution: &Execution, word: &str) -> Result<Self, Fault> {
-        let mut told = Self {
-            outcome: None,
-            stderr: execution.stderr.clone(),
-        };
-        let mut fault = None;
-        let border = format!("\n{word} ");
-        let output = &mut told.stderr;
-        if output.dropped == 0 {
-            output.head.append(&mut output.tail);
-        }
-        for part in [&mut output.head, &mut output.tail] {
-            while let Some(from) = find_last(part, border.as_bytes()) {
-                let begins = from + border.len();
-                let Some(length) = part[begins..].iter().position(|byte| *byte == b'\n') else {
-                    break;
-                };
-                let said = String::from_utf8_lossy(&part[begins..begins + length]).into_owned();
-                part.drain(from..=begins + length);
-                match said.split_once(' ') {
-                    Some(("fault", word)) => fault = Word::parse(word),
-                    Some((how, code)) => {
-                        let code = code.parse().map_err(|_| Fault::Nonsense(said.clone()))?;
-                        told.outcome = match how {
-                            "exited" => Some(Outcome::Exited(code)),
-                            "signalled" => Some(Outcome::Signalled(code.unsigned_abs())),
-                            "timed-out" => Some(Outcome::TimedOut),
-                            _ => return Err(Fault::Nonsense(said)),
-                        };
-                    }
-                    None => return Err(Fault::Nonsense(said)),
-                }
-            }
-        }
-        match fault {
-            Some(word) => Err(Fault::Told {
-                word,
-                said: told.stderr.to_text().trim().to_owned(),
-                second: false,
-            }),
-            None => Ok(told),
-        }
-    }
-}
-
-fn find_last(bytes: &[u8], word: &[u8]) -> Option<usize> {
-    let last = bytes.len().checked_sub(word.len())?;
-    (0..=last).rev().find(|at| bytes[*at..].starts_with(word))
-}
-
-/// Cuts an output of which more was kept than was asked for.
-fn trim(mut output: Output, limit: usize) -> Output {
-    if output.dropped == 0 {
-        output.head.append(&mut output.tail);
-        if output.head.len() <= limit {
-            return output;
-        }
-        output.tail = output.head.clone();
-    }
-    let (head, tail) = (limit / 2, limit - limit / 2);
-    let all = if output.dropped == 0 {
-        output.head.len() as u64
-    } else {
-        (output.head.len() + output.tail.len()) as u64 + output.dropped
-    };
-    output.head.truncate(head);
-    let cut = output.tail.len().saturating_sub(tail);
-    output.tail.drain(..cut);
-    output.dropped = all - (output.head.len() + output.tail.len()) as u64;
-    output
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn output(head: &[u8], tail: &[u8], dropped: u64) -> Output {
-        Output {
-            head: head.to_vec(),
-            tail: tail.to_vec(),
-            dropped,
-        }
-    }
-
-    #[test]
-    fn what_was_kept_too_much_is_cut_and_counted() {
-        assert_eq!(
-            trim(output(b"abcdef", b"", 0), 6),
-            output(b"abcdef", b"", 0)
-        );
-        assert_eq!(trim(output(b"abcdef", b"", 0), 4), output(b"ab", b"ef", 2));
-        assert_eq!(trim(output(b"abc", b"xyz", 10), 2), output(b"a", b"z", 14));
-        assert_eq!(trim(output(b"ab", b"", 0), 0), output(b"", b"", 2));
-    }
-
-    fn execution(stderr: Output) -> Execution {
-        Execution {
-            outcome: Outcome::Exited(0),
-            stdout: Output::default(),
-            stderr,
-            duration: Duration::ZERO,
-        }
-    }
-
-    #[test]
-    fn what_a_script_says_is_taken_out() {
-        let said = execution(output(b"a\n\nW exited 3\n", b"", 0));
-        let told = Told::parse(&said, "W").unwrap();
-        assert_eq!(told.outcome, Some(Outcome::Exited(3)));
-        assert_eq!(told.stderr.head, b"a\n");
-        // A child that still prints does not hide it.
-        let said = execution(output(b"a", b"z\nW signalled 9\nlate", 5));
-        let told = Told::parse(&said, "W").unwrap();
-        assert_eq!(told.outcome, Some(Outcome::Signalled(9)));
-        assert_eq!(told.stderr.tail, b"zlate");
-        let said = execution(output(b"\nW fault missing\n", b"", 0));
-        let fault = Told::parse(&said, "W").err().unwrap();
-        assert!(fault.is(Word::Missing));
-    }
-
-    #[test]
-    fn names_that_a_shell_keeps_are_none_of_a_call() {
-        for name in ["A", "_x", "a1_B"] {
-            assert!(is_shell_name(name), "{name}");
-        }
-        for name in ["", "1a", "a-b", "a.b", "IFS", "UID", "_b_x", "ä"] {
-            assert!(!is_shell_name(name), "{name}");
         }
     }
 }

@@ -9,8 +9,10 @@ use belljar_workspace::files::{ContentSearch, Scratch, Visible};
 use super::{
     PosixBackend,
     fault::{Fault, Word},
+    gather::{Gathered, LARGEST_SEARCHED, batches},
     glob::shown_name,
-    tree::{Gathered, Ignoring, LARGEST_SEARCHED, Verdict, batches, name_of},
+    ignoring::Ignoring,
+    tree::{Verdict, name_of},
 };
 
 /// The most bytes of all matches of an answer.

@@ -145,13 +145,18 @@ pub(super) fn flags(path: &GuestPath, more: &[(&str, bool)]) -> String {
 
 /// A word that nobody can guess. A `RandomState`'s keys come from the system's random numbers, and what it hashes
 /// does not tell them.
-pub(super) fn nonce() -> String {
+pub(in crate::backends) fn nonce() -> String {
     let half = |salt: u8| RandomState::new().hash_one(salt);
     format!("{:016x}{:016x}", half(0), half(1))
 }
 
 pub(super) fn whole(output: &Output) -> Vec<u8> {
     [output.head.as_slice(), &output.tail].concat()
+}
+
+/// A number in an answer.
+pub(super) fn number(text: &str) -> Result<u64, Fault> {
+    text.parse().map_err(|_| Fault::Nonsense(text.to_owned()))
 }
 
 /// Reads an answer's frame.

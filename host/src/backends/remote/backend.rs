@@ -122,12 +122,15 @@ impl RemoteBackend {
     /// back, with which the program ends.
     async fn end(&self, connected: &Connected) -> Result<()> {
         let was_lost = connected.resident.death().is_some();
-        connected.resident.close().await?;
-        let Some(attached) = taken(connected) else {
+        let (resident, attached) = (connected.resident.clone(), taken(connected));
+        let left = blocking::run(&Executor, move || {
+            resident.close_here();
+            attached.map(|attached| attached.end(END_PATIENCE))
+        })
+        .await;
+        let Some(left) = left.ok_or_else(|| no_thread(Operation::Close))? else {
             return Ok(());
         };
-        let left = blocking::run(&Executor, move || attached.end(END_PATIENCE)).await;
-        let left = left.ok_or_else(|| no_thread(Operation::Close))?;
         match left.ended {
             None if !was_lost => {
                 let how = "the stream's end was not answered, so what ran there may run on until the resident misses its host";

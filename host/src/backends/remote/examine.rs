@@ -38,6 +38,7 @@ impl RemoteOptions {
         Ok(Report {
             backend: description.backend.clone(),
             rows,
+            fall_back: Vec::new(),
         })
     }
 }

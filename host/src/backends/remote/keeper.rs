@@ -48,7 +48,7 @@ impl Keeper {
                         return;
                     };
                     // Whether it is dead, and why, whoever calls next is told.
-                    let _ = resident.ping_here(&Context::new().with_timeout(every));
+                    let _ = resident.is_alive(&Context::new().with_timeout(every));
                     if resident.death().is_some() {
                         return;
                     }

@@ -36,7 +36,7 @@ impl RemoteOptions {
             false => Vec::new(),
         };
         if options.install && residents.is_empty() {
-            return Err(OpenError::ResidentNotFound {
+            return Err(OpenError::NothingToInstall {
                 looked: options.residents,
             });
         }

@@ -33,6 +33,9 @@ reconnect = true
 lease = "1h"
 environment = { TOKEN = "s3cret" }
 resident = "off"
+transport = "stdio"
+patience = "40s"
+pool = { size = 3, idle = "90s" }
 require = ["no-network", "pids-limit"]
 "#;
 
@@ -80,6 +83,10 @@ fn everything_that_can_be_said_is_understood() {
         lease: Some(Duration::from_secs(3600)),
         environment: [("TOKEN".to_owned(), "s3cret".to_owned())].into(),
         resident: Resident::Off,
+        transport: Transport::Stdio,
+        patience: Some(Duration::from_secs(40)),
+        pool_size: 3,
+        pool_idle: Some(Duration::from_secs(90)),
         require: [Guarantee::NoNetwork, Guarantee::PidsLimit].into(),
     };
     assert_eq!(container(CONTAINER), right);

@@ -102,21 +102,25 @@ async fn creators(f: &Fixture) -> Verdict {
 
 async fn counters(f: &Fixture) -> Verdict {
     f.put("a", "0").await?;
-    f.at_once(4, |_, f| async move {
-        let mut counted = 0;
-        while counted < 10 {
-            let content = f.read("a").await?;
-            let count: u64 = String::from_utf8_lossy(&content.bytes)
-                .parse()
-                .map_err(|error| Failure::wrong(format!("half a number: {error}")))?;
-            let next = (count + 1).to_string();
-            let expected = Expected::Version(content.version);
-            counted += one_unless(f.write("a", next, expected).await, ErrorKind::Stale)?;
-        }
-        Ok(())
-    })
-    .await?;
-    f.holds("a", "40").await
+    let counted = f
+        .at_once(4, |_, f| async move {
+            let mut counted = 0;
+            for round in f.rounds(2, 10) {
+                while counted <= round {
+                    let content = f.read("a").await?;
+                    let count: u64 = String::from_utf8_lossy(&content.bytes)
+                        .parse()
+                        .map_err(|error| Failure::wrong(format!("half a number: {error}")))?;
+                    let next = (count + 1).to_string();
+                    let expected = Expected::Version(content.version);
+                    counted += one_unless(f.write("a", next, expected).await, ErrorKind::Stale)?;
+                }
+            }
+            Ok(counted)
+        })
+        .await?;
+    f.holds("a", counted.iter().sum::<usize>().to_string())
+        .await
 }
 
 async fn editors(f: &Fixture) -> Verdict {
@@ -144,7 +148,7 @@ async fn never_half(f: &Fixture) -> Verdict {
     let told = Arc::clone(&done);
     let writing = f.meanwhile(move |f| async move {
         let mut result = Ok(());
-        for round in 0..40u8 {
+        for round in f.rounds(6, 40) {
             let byte = if round % 2 == 0 { b'b' } else { b'a' };
             if let Err(error) = f.write("a", vec![byte; SIZE], Expected::Any).await {
                 result = Err(Failure::from(error));
@@ -171,7 +175,9 @@ async fn never_missing(f: &Fixture) -> Verdict {
     let told = Arc::clone(&done);
     let renaming = f.meanwhile(move |f| async move {
         let mut result = Ok(());
-        for round in 0..100 {
+        let mut last = 0;
+        for round in f.rounds(6, 100) {
+            last = round;
             let step = async {
                 f.put("next", round.to_string()).await?;
                 f.rename("next", "a", Expected::Any).await
@@ -182,11 +188,11 @@ async fn never_missing(f: &Fixture) -> Verdict {
             }
         }
         told.store(true, Ordering::Release);
-        result
+        result.map(|()| last)
     });
     while !done.load(Ordering::Acquire) {
         that(!f.read("a").await?.bytes.is_empty(), "the file was empty")?;
     }
-    renaming.await?;
-    f.holds("a", "99").await
+    let last = renaming.await?;
+    f.holds("a", last.to_string()).await
 }

@@ -7,6 +7,7 @@ use crate::{
     case::{Case, FILES, MODES, RUN_FILES, Verdict, case},
     check::{eq, expect_kind, that},
     fixture::Fixture,
+    outside::Filling,
 };
 
 pub(super) const CASES: &[Case] = &[
@@ -169,13 +170,11 @@ async fn list_limit(f: &Fixture) -> Verdict {
 }
 
 async fn list_many(f: &Fixture) -> Verdict {
-    for index in 0..1000 {
-        let name = format!("d/{index:04}");
-        match index % 10 {
-            0 => f.make_directory(&name).await?,
-            _ => drop(f.put(&name, "x".repeat(index)).await?),
-        }
-    }
+    let fillings = (0..1000).map(|index| Filling {
+        name: format!("{index:04}"),
+        size: (index % 10 != 0).then_some(index),
+    });
+    f.fill("d", &fillings.collect::<Vec<_>>()).await?;
     let listing = f.list("d").await?;
     eq("the total", listing.total, 1000)?;
     for (index, entry) in listing.entries.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Limits: each enforced before anything is done, at it and one over.
 
-use belljar_contract::{ErrorKind, Expected, RunOptions, processes::Outcome};
+use belljar_contract::{ErrorKind, RunOptions, processes::Outcome};
 
 use crate::{
     case::{Case, FILES, RUN, RUN_FILES, Verdict, case},
@@ -8,6 +8,7 @@ use crate::{
     fixture::Fixture,
     fixture_files::at_most,
     fixture_processes::{argv, kept, shell},
+    outside::Filling,
 };
 
 pub(super) const CASES: &[Case] = &[
@@ -56,11 +57,11 @@ async fn results(f: &Fixture) -> Verdict {
             "the session gives over 20,000 results, too many to try",
         ));
     }
-    f.make_directory("d").await?;
-    for index in 0..=most {
-        let name = format!("d/{index:05}");
-        f.write(&name, "", Expected::Any).await?;
-    }
+    let fillings = (0..=most).map(|index| Filling {
+        name: format!("{index:05}"),
+        size: Some(0),
+    });
+    f.fill("d", &fillings.collect::<Vec<_>>()).await?;
     let total = u64::from(most) + 1;
     let listing = f.sandbox.list(&f.path("d"), Some(u32::MAX)).await?;
     let got = (listing.entries.len() as u64, listing.total);

@@ -56,9 +56,27 @@ pub(super) const CASES: &[Case] = &[
         ROOT
     ),
     case!(
-        odd_names,
-        "paths/odd-names-in-every-operation",
-        "What a shell or an option parser would take for more is a name in every operation.",
+        odd_names_written,
+        "paths/odd-names-written",
+        "What a shell or an option parser would take for more is a name where a file is made and changed.",
+        FILES
+    ),
+    case!(
+        odd_names_moved,
+        "paths/odd-names-moved",
+        "It is a name where a file is copied, renamed, listed and removed.",
+        FILES
+    ),
+    case!(
+        odd_names_seen,
+        "paths/odd-names-seen",
+        "It is a name where a file is read in ranges, looked at and resolved.",
+        FILES
+    ),
+    case!(
+        odd_names_searched,
+        "paths/odd-names-searched",
+        "It is a name where a file is searched.",
         FILES
     ),
     case!(
@@ -214,20 +232,51 @@ async fn the_root(f: &Fixture) -> Verdict {
     eq("the names", f.names(".").await?, ["a"])
 }
 
-async fn odd_names(f: &Fixture) -> Verdict {
+/// What each of the cases of odd names begins with.
+async fn put_odd(f: &Fixture, name: &str) -> Result<String, Failure> {
+    let file = format!("{name}/{name}");
+    f.put(&file, "one\nthree\n").await?;
+    Ok(file)
+}
+
+async fn odd_names_written(f: &Fixture) -> Verdict {
     for name in ODD_NAMES {
-        let (file, copy) = (format!("{name}/{name}"), format!("{name}/copy"));
+        let file = format!("{name}/{name}");
         f.make_directory(name).await?;
         f.write(&file, "one\n", Expected::Absent).await?;
         f.append(&file, "two\n", Expected::Any).await?;
         f.replace(&file, "two", "three").await?;
         f.holds(&file, "one\nthree\n").await?;
-        eq("a range", f.read_range(&file, 4, 5).await?.bytes, b"three")?;
-        eq("stat", f.stat(&file).await?.size, 10)?;
-        eq("resolve", f.resolve(&file).await?, file.as_str())?;
+    }
+    Ok(())
+}
+
+async fn odd_names_moved(f: &Fixture) -> Verdict {
+    for name in ODD_NAMES {
+        let file = put_odd(f, name).await?;
+        let copy = format!("{name}/copy");
         f.copy(&file, &copy, Expected::Absent).await?;
         f.rename(&copy, &file, Expected::Any).await?;
         eq("list", f.names(name).await?, [*name])?;
+        f.remove(&file, false).await?;
+        f.remove(name, false).await?;
+    }
+    eq("the names", f.names(".").await?, Vec::<String>::new())
+}
+
+async fn odd_names_seen(f: &Fixture) -> Verdict {
+    for name in ODD_NAMES {
+        let file = put_odd(f, name).await?;
+        eq("a range", f.read_range(&file, 4, 5).await?.bytes, b"three")?;
+        eq("stat", f.stat(&file).await?.size, 10)?;
+        eq("resolve", f.resolve(&file).await?, file.as_str())?;
+    }
+    Ok(())
+}
+
+async fn odd_names_searched(f: &Fixture) -> Verdict {
+    for name in ODD_NAMES {
+        let file = put_odd(f, name).await?;
         let base = ScopeOptions {
             base: Some(file.clone()),
             hidden: true,
@@ -238,10 +287,8 @@ async fn odd_names(f: &Fixture) -> Verdict {
             f.lines("three", base).await?,
             [format!("{file}:2")],
         )?;
-        f.remove(&file, false).await?;
-        f.remove(name, false).await?;
     }
-    eq("the names", f.names(".").await?, Vec::<String>::new())
+    Ok(())
 }
 
 async fn case_matters(f: &Fixture) -> Verdict {

@@ -3,6 +3,7 @@
 //! Every option is one argument, `--name=value`, so that no value is ever taken for an option. Names of images,
 //! containers and users that begin with `-` were refused before.
 
+mod carry;
 mod exec;
 mod hardening;
 mod mount;
@@ -10,10 +11,11 @@ mod query;
 mod run;
 
 pub(super) use self::{
+    carry::{carrier, load, rename},
     exec::{Exec, exec},
     hardening::{Surroundings, hardening},
     query::{
         containers, context, image_inspect, info, inspect, pull, remove, start, stop, unpause,
     },
-    run::{Keeper, Start, Transport, pulls_by_itself, run},
+    run::{Keeper, Program, Start, Transport, pulls_by_itself, run},
 };

@@ -7,7 +7,7 @@ use super::{
         ContainerEngine, ContainerOptions, ContainerOptionsError, PullPolicy, container_path::OURS,
         labels::Labels,
     },
-    mount,
+    carry, mount,
 };
 
 /// What a start is, beside its options.
@@ -28,13 +28,22 @@ pub(crate) struct Start<'a> {
 pub(crate) enum Keeper<'a> {
     /// The program that serves the contract.
     Resident {
-        /// Where it is on the host: a static program for the container's architecture.
-        program: &'a Path,
+        /// Where it comes from: a static program for the container's architecture.
+        program: Program<'a>,
         /// How it is reached.
         transport: Transport<'a>,
     },
     /// A shell that waits for the end of its input, which its owner holds open: it ends when they do.
     Shell,
+}
+
+/// Where the program that serves the contract comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Program<'a> {
+    /// A file of this machine's.
+    Here(&'a Path),
+    /// What this container of the engine's carries.
+    CarriedBy(&'a str),
 }
 
 /// How the program that serves the contract is reached.
@@ -52,8 +61,8 @@ pub(crate) enum Transport<'a> {
     Stdio,
 }
 
-/// Where the program that serves the contract is in a container.
-const RESIDENT: &str = "/.belljar/resident";
+/// Where the program that serves the contract is.
+pub(super) const RESIDENT: &str = "/.belljar/resident";
 /// Where the folder of its socket is.
 const STREAM: &str = "/.belljar/stream";
 /// Where its socket is.
@@ -112,7 +121,10 @@ pub(crate) fn run(
     arguments.extend_from_slice(start.hardening);
     let command: Vec<&str> = match &start.keeper {
         Keeper::Resident { program, transport } => {
-            arguments.push(mount::bind(engine, program, RESIDENT, false)?);
+            arguments.push(match program {
+                Program::Here(path) => mount::bind(engine, path, RESIDENT, false)?,
+                Program::CarriedBy(carrier) => carry::borrow(carrier),
+            });
             arguments.push(format!("--entrypoint={RESIDENT}"));
             match transport {
                 Transport::Socket { folder } => {

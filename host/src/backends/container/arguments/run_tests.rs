@@ -35,7 +35,7 @@ const RESIDENT_ON_HOST: &str = "/opt/belljar/resident";
 
 fn resident(transport: Transport<'_>) -> Keeper<'_> {
     Keeper::Resident {
-        program: Path::new(RESIDENT_ON_HOST),
+        program: Program::Here(Path::new(RESIDENT_ON_HOST)),
         transport,
     }
 }

@@ -5,7 +5,7 @@ use belljar_protocol::facts::Facts;
 use super::{
     super::{
         ContainerEngine, ContainerOptions, ContainerUser, Gap, Guarantee, HostUser,
-        arguments::Surroundings, gap, options::NO_NETWORK,
+        arguments::Surroundings, guarantee, options::NO_NETWORK,
     },
     Finding, Seen, limits, listed, mounts, network,
     status::{self, Status},
@@ -15,8 +15,10 @@ use crate::backends::{Row, Standing};
 /// What is expected of a container, beside its options.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Expected {
-    /// What the engine cannot give, as was known before the start.
+    /// What cannot be had, as was known before the start.
     pub(in super::super) gaps: Vec<Gap>,
+    /// Whether a shell serves, and no resident.
+    by_shell: bool,
     /// Whose rights processes have, and of which group; none when only the image knows.
     user: Option<(u32, Option<u32>)>,
 }
@@ -29,16 +31,17 @@ impl Expected {
     ) -> Self {
         let user = match (options.effective_user(), surroundings.host_user) {
             // Root in the container is the caller on the host.
-            (ContainerUser::Host, Some(_))
-                if options.engine == ContainerEngine::Docker && surroundings.info.rootless =>
-            {
-                Some((0, Some(0)))
-            }
+            (ContainerUser::Host, Some(_)) if surroundings.info.rootless => Some((0, Some(0))),
             (ContainerUser::Host, Some(HostUser { uid, gid })) => Some((uid, Some(gid))),
             (ContainerUser::Named(name), _) => numbers(&name),
             (ContainerUser::Host, None) | (ContainerUser::Image, _) => None,
         };
-        Self { gaps, user }
+        let by_shell = gaps.iter().any(|gap| gap.guarantee == Guarantee::Resident);
+        Self {
+            gaps,
+            by_shell,
+            user,
+        }
     }
 }
 
@@ -114,7 +117,7 @@ fn row(
     let is_asked = match guarantee {
         // Another user than the caller was asked for, too, when it is named.
         Guarantee::HostUser if !required && expected.user.is_some() => true,
-        guarantee => gap::asked(options, guarantee),
+        guarantee => guarantee::asked(options, guarantee),
     };
     let gap = expected.gaps.iter().find(|gap| gap.guarantee == guarantee);
     judged(
@@ -223,6 +226,12 @@ fn found(
         Guarantee::PullPolicy => Finding::invisible("as the engine was told"),
         Guarantee::NoLog => Finding::invisible("as the engine was told"),
         Guarantee::NoImageVolumes => mounts::image_volumes(facts, options),
+        Guarantee::Resident if expected.by_shell => {
+            Finding::broken("an exec for each program", "no resident runs")
+        }
+        Guarantee::EndsWithOwner if expected.by_shell => {
+            Finding::invisible("the image's shell waits for its owner's end")
+        }
         Guarantee::Resident => process_1(options, facts, {
             let machine = listed([facts.machine.as_str()]);
             format!("process {} on {machine}", facts.pid)

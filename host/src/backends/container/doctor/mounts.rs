@@ -91,6 +91,10 @@ fn unescaped(text: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&path).into_owned())
 }
 
+/// The devices of every container, which keep nothing (OCI runtime specification, default devices). A rootless
+/// engine may not make them, and puts the machine's own there.
+const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+
 /// What every container has, and can do no harm.
 fn harmless(place: &str, mount: Mount<'_>) -> bool {
     match mount.kind {
@@ -99,6 +103,9 @@ fn harmless(place: &str, mount: Mount<'_>) -> bool {
         // Terminals, messages between processes, and memory of the container.
         "devpts" | "mqueue" => is_below(place, "/dev"),
         "tmpfs" if is_below(place, "/dev") => true,
+        "devtmpfs" if is_below(place, "/dev") => DEVICES
+            .into_iter()
+            .any(|name| mount.root == format!("/{name}") && place == format!("/dev/{name}")),
         // The null device, put over files of the kernel's that are nobody's business.
         "tmpfs" | "devtmpfs" if mount.root == "/null" => {
             is_below(place, "/proc") || is_below(place, "/sys")

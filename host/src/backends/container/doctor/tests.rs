@@ -10,7 +10,7 @@ use belljar_protocol::facts::{Attempt, Facts, LimitFile, Told};
 use super::{
     super::{
         ContainerEngine, ContainerOptions, ContainerUser, Guarantee, HostUser,
-        arguments::Surroundings, gap,
+        arguments::Surroundings, gap, info::EngineInfo,
     },
     *,
 };
@@ -260,17 +260,30 @@ fn a_user_has_fewer_capabilities_than_were_given() {
 }
 
 #[test]
-fn a_rootless_docker_makes_the_caller_root() {
-    let asked = ContainerOptions {
-        workspace: Some("/srv/work".into()),
-        ..options(ContainerEngine::Docker)
-    };
-    let mut rootless = surroundings();
-    rootless.info.rootless = true;
-    let expected = Expected::new(&asked, &rootless, Vec::new());
-    let rows = rows(&asked, &expected, &docker());
-    let user = rows.iter().find(|row| row.guarantee == "host-user");
-    assert_eq!(user.map(|row| row.standing), Some(Standing::Held));
+fn a_rootless_engine_makes_the_caller_root() {
+    for (engine, facts) in [
+        (ContainerEngine::Docker, docker()),
+        (ContainerEngine::Podman, podman()),
+    ] {
+        let asked = ContainerOptions {
+            workspace: Some("/srv/work".into()),
+            ..options(engine)
+        };
+        let rootless = Surroundings {
+            host_user: Some(HostUser {
+                uid: 1000,
+                gid: 1000,
+            }),
+            info: EngineInfo {
+                rootless: true,
+                ..EngineInfo::default()
+            },
+        };
+        let expected = Expected::new(&asked, &rootless, Vec::new());
+        let rows = rows(&asked, &expected, &facts);
+        let user = rows.iter().find(|row| row.guarantee == "host-user");
+        assert_eq!(user.map(|row| row.standing), Some(Standing::Held));
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ for tool in cat chmod chown dd env find grep head id ln ls mkdir mv od readlink 
 done
 sleep 0.01 2>/dev/null && printf 'has fraction\n'
 [ -e /proc/self/fd/0 ] && printf 'has proc\n'
+grep -q '^mnt_id:' /proc/self/fdinfo/0 2>/dev/null && printf 'has mounts\n'
 if bash --posix -c 'set -m; wait -f 2>/dev/null' 2>/dev/null; then
     printf 'has bash\n'
 fi

@@ -70,11 +70,12 @@ impl Arguments {
         // A second time it does nothing.
         let closed = sandbox.close().await;
         let report = report?.map_err(|error| Failure::new(Exit::Host, error))?;
-        closed?;
+        // The results are there, however the sandbox ends.
         match output.is_json() {
             true => output.value(&report)?,
             false => show(&report, output)?,
         }
+        closed?;
         Ok(match report.failed {
             0 => Exit::Done,
             _ => Exit::Failed,

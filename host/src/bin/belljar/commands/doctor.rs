@@ -1,7 +1,7 @@
 //! `belljar doctor`: what the sandbox gives of what was asked, as it is seen from inside.
 
 use belljar::{
-    backends::{ExamineError, Report, Row},
+    backends::{ExamineError, Report, Row, Weakness},
     examine_ambient,
 };
 use clap::Args;
@@ -17,8 +17,8 @@ use crate::{
 
 /// Open the sandbox and show what it gives of what the configuration asks for
 ///
-/// A container is started, its resident looks around before anything else runs there, and the container is
-/// removed. Each guarantee is shown as asked and as got: held, believed (nothing inside can see it), not-asked,
+/// A container is started, its resident looks around before anything else runs there (without a resident, its
+/// shell), and the container is removed. Each guarantee is shown as asked and as got: held, believed (nothing inside can see it), not-asked,
 /// missing (the engine cannot), contradicted (it was seen not to hold) or unseen. The exit code is 8 when one is
 /// contradicted, or one that the configuration requires does not hold.
 #[derive(Debug, Args)]
@@ -60,10 +60,17 @@ fn to_json(report: &Report) -> Value {
             "fails": row.fails(),
         })
     };
+    let weakness = |weakness: &Weakness| {
+        json!({
+            "name": weakness.name,
+            "message": weakness.message,
+        })
+    };
     json!({
         "backend": report.backend,
         "ok": report.failures().next().is_none(),
         "rows": report.rows.iter().map(row).collect::<Vec<Value>>(),
+        "fall-back": report.fall_back.iter().map(weakness).collect::<Vec<Value>>(),
     })
 }
 
@@ -85,6 +92,12 @@ fn show(report: &Report, output: Output) -> Result<(), Failure> {
         if let Some(gap) = &row.gap {
             output.line(&format!("  {gap}"))?;
         }
+    }
+    if !report.fall_back.is_empty() {
+        output.line("without its resident the session would be weaker in:")?;
+    }
+    for Weakness { name, message } in &report.fall_back {
+        output.line(&format!("  {name}: {message}"))?;
     }
     for row in report.failures() {
         let why = match row.required {

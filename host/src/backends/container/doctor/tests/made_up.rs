@@ -67,6 +67,23 @@ fn places_to_write_are_found_wherever_they_are() {
             Standing::Contradicted,
         ),
         ("1 2 0:1 / /sys rw - sysfs sysfs rw", Standing::Contradicted),
+        // The machine's own null device, as a rootless engine puts it there; and one that keeps what it gets.
+        (
+            "1 2 0:6 /null /dev/null rw - devtmpfs devtmpfs rw",
+            Standing::Held,
+        ),
+        (
+            "1 2 0:6 /sda /dev/null rw - devtmpfs devtmpfs rw",
+            Standing::Contradicted,
+        ),
+        (
+            "1 2 0:6 /null /dev/sda rw - devtmpfs devtmpfs rw",
+            Standing::Contradicted,
+        ),
+        (
+            "1 2 0:6 / /dev rw - devtmpfs devtmpfs rw",
+            Standing::Contradicted,
+        ),
         (
             "1 2 0:1 / /process rw - proc proc rw",
             Standing::Contradicted,

@@ -1,0 +1,80 @@
+//! Brings the resident to an engine on another machine, which cannot bind a file of this one.
+//!
+//! It lies in the volume of a container that is never started. That one's name has the digest of the program, and it
+//! gets it when the program is there as a whole: who finds the name finds the program. It stays, for the
+//! next session, until its lease has ended and `belljar prune` comes by.
+
+use std::{fmt::Write as _, path::Path};
+
+use belljar_contract::Context;
+
+use super::{
+    CliFailure, arguments, labels,
+    not_started::Failed,
+    start::{REMOVE_TIMEOUT, Starter},
+};
+
+/// What a carrier's name begins with.
+const NAME: &str = "belljar-resident-";
+
+impl Starter {
+    /// The container that carries the program; it is made where it is missing.
+    pub(super) fn carry(&self, context: &Context, program: &Path) -> Result<String, Failed> {
+        let digest = digest_ambient(program)?;
+        let name = format!("{NAME}{digest}");
+        if self.cli.state(context, &name)?.is_some() {
+            return Ok(name);
+        }
+        let part = format!("{name}.{}", labels::session_id()?);
+        let made = self.load(context, program, &part, &name);
+        if made.is_err() {
+            // What cannot be removed now has a name that says what it is.
+            let _ = self.cli.remove(&part, REMOVE_TIMEOUT);
+        }
+        match made {
+            // Another session was first.
+            Err(Failed::Cli(error)) if matches!(error.failure, CliFailure::NameInUse) => Ok(name),
+            made => made.map(|()| name),
+        }
+    }
+
+    fn load(
+        &self,
+        context: &Context,
+        program: &Path,
+        part: &str,
+        name: &str,
+    ) -> Result<(), Failed> {
+        let limit = self.options.start_timeout;
+        let path = program
+            .to_str()
+            .filter(|path| !path.contains(':'))
+            .ok_or_else(|| {
+                let message = format!(
+                    "{} cannot be told to an engine on another machine: its path has a colon, or is not UTF-8",
+                    program.display()
+                );
+                std::io::Error::other(message)
+            })?;
+        let mut labels = self.labels(labels::session_id()?, None);
+        labels.name = Some(name.to_owned());
+        let create = arguments::carrier(&self.options, part, &labels);
+        self.cli.ask(context, &create, limit)?;
+        self.cli.ask(context, &arguments::load(path, part), limit)?;
+        self.cli
+            .ask(context, &arguments::rename(part, name), limit)?;
+        Ok(())
+    }
+}
+
+/// The first half of a file's BLAKE3, which is enough to tell programs of ours apart.
+#[expect(clippy::disallowed_methods, reason = "the program is the host's own")]
+fn digest_ambient(program: &Path) -> std::io::Result<String> {
+    let digest = blake3::hash(&std::fs::read(program)?);
+    let mut text = String::new();
+    for byte in &digest.as_bytes()[..16] {
+        // To a string it cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}
