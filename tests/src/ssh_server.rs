@@ -10,7 +10,10 @@ use std::{
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -28,31 +31,41 @@ pub struct SshServer {
     folder: TempDir,
     /// The namespaces of the server and of who comes.
     namespaces: [String; 2],
-    sshd: Child,
+    /// There until it is stopped.
+    sshd: Mutex<Option<Child>>,
 }
 
 impl SshServer {
-    /// Starts one. None where that cannot be, with the reason printed.
+    /// Whether there can be one here; where not, the reason is printed.
     ///
     /// # Panics
-    /// When it does not start, and in CI, where it must be possible, when it is not.
+    /// In CI, where it must be possible, when it is not.
     #[expect(
         clippy::print_stdout,
         clippy::disallowed_methods,
         reason = "a skipped test says so, and CI that none may be"
     )]
     #[must_use]
-    pub fn start() -> Option<Self> {
+    pub fn is_possible() -> bool {
         if let Err(reason) = possible() {
             let reason = format!("ssh: {reason}");
             assert!(std::env::var_os("BELLJAR_CI").is_none(), "{reason}");
             println!("skipped: {reason}");
-            return None;
+            return false;
         }
-        match Self::make() {
-            Ok(server) => Some(server),
+        true
+    }
+
+    /// Starts one, where that is possible.
+    ///
+    /// # Panics
+    /// When it does not start, and as [`is_possible`](Self::is_possible).
+    #[must_use]
+    pub fn start() -> Option<Self> {
+        Self::is_possible().then(|| match Self::make() {
+            Ok(server) => server,
             Err(error) => panic!("the ssh server does not start: {error}"),
-        }
+        })
     }
 
     fn make() -> io::Result<Self> {
@@ -93,7 +106,7 @@ impl SshServer {
         Ok(Self {
             folder,
             namespaces: names,
-            sshd,
+            sshd: Mutex::new(Some(sshd)),
         })
     }
 
@@ -191,11 +204,25 @@ impl SshServer {
     }
 }
 
+impl SshServer {
+    /// Stops it, for whoever cannot drop it: a thread that has it may outlive its test.
+    pub fn stop(&self) {
+        let sshd = self
+            .sshd
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(mut sshd) = sshd {
+            let _ = sshd.kill();
+            let _ = sshd.wait();
+            drop(Namespaces(&self.namespaces));
+        }
+    }
+}
+
 impl Drop for SshServer {
     fn drop(&mut self) {
-        let _ = self.sshd.kill();
-        let _ = self.sshd.wait();
-        drop(Namespaces(&self.namespaces));
+        self.stop();
     }
 }
 

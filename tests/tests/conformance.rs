@@ -1,7 +1,12 @@
 //! The conformance suite against every backend that needs nothing but this machine: each case
 //! is a test, `local::files.write/makes-and-replaces`. What cannot be tried is ignored, with the reason.
 
-use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    process::ExitCode,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use belljar::{
     Backend, Context, async_trait,
@@ -49,16 +54,18 @@ fn main() -> ExitCode {
             backends.push((place.name, Arc::new(Shared::new(session))));
         }
     }
-    if is_wanted("ssh", false, arguments.filter.as_deref())
-        && let Some(server) = SshServer::start()
-    {
-        backends.push(("ssh", Arc::new(OverSsh(server))));
+    let ssh = Arc::new(OverSsh(OnceLock::new()));
+    if is_wanted("ssh", false, arguments.filter.as_deref()) && SshServer::is_possible() {
+        backends.push(("ssh", Arc::clone(&ssh) as Arc<dyn Factory>));
     }
     let trials = backends
         .iter()
         .flat_map(|(name, factory)| cases().iter().map(move |case| trial(name, factory, case)))
         .collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
+    if let Some(Some(server)) = ssh.0.get() {
+        server.stop();
+    }
     for session in sessions {
         if let Err(error) = belljar_contract::blocking::block_on(&Context::new(), session.close()) {
             panic!("a session was not closed: {error:?}");
@@ -268,13 +275,16 @@ impl Factory for Directory {
     }
 }
 
-/// Opens a session over `ssh` for each case, in a temporary directory of the server, which has this machine's files.
-struct OverSsh(SshServer);
+/// Opens a session over `ssh` for each case, in a temporary directory of the server, which has this machine's
+/// files. It starts with the first.
+struct OverSsh(OnceLock<Option<SshServer>>);
 
 #[async_trait]
 impl Factory for OverSsh {
     async fn open(&self, _: &Context) -> Result<Workspace, Failure> {
         let wrong = |what: &str| Failure::wrong(what.to_owned());
+        let server = self.0.get_or_init(SshServer::start).as_ref();
+        let server = server.ok_or_else(|| wrong("the server does not start"))?;
         let folder = || tempfile::tempdir().map_err(|_| wrong("no temporary directory"));
         let (workspace, outside) = (folder()?, folder()?);
         let root = workspace
@@ -284,7 +294,7 @@ impl Factory for OverSsh {
         let resident = static_resident().display().to_string();
         let options = RemoteOptions {
             program_environment: EngineEnvironment::from_variables(std::env::vars_os()),
-            ..RemoteOptions::new(self.0.ssh(&[], &[&resident, "stdio"]), root)
+            ..RemoteOptions::new(server.ssh(&[], &[&resident, "stdio"]), root)
         };
         let backend = options
             .open_ambient()
