@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
-        Mutex, PoisonError,
+        Mutex, OnceLock, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
     thread,
@@ -280,8 +280,13 @@ fn in_namespace(name: &str) -> Command {
     command
 }
 
-/// Whether there can be a server here.
+/// Whether there can be a server here; found out once.
 fn possible() -> Result<(), String> {
+    static FOUND: OnceLock<Result<(), String>> = OnceLock::new();
+    FOUND.get_or_init(find_out).clone()
+}
+
+fn find_out() -> Result<(), String> {
     if !Path::new(SSHD).exists() {
         return Err(format!("{SSHD} is not here; install openssh-server"));
     }
@@ -292,9 +297,7 @@ fn possible() -> Result<(), String> {
     }
     let name = format!("belljar-{}-probe", std::process::id());
     ip(&["netns", "add", &name]).map_err(|error| format!("no network namespace: {error}"))?;
-    // Another test of this process may have removed it.
-    let _ = ip(&["netns", "delete", &name]);
-    Ok(())
+    ip(&["netns", "delete", &name]).map_err(|error| format!("no network namespace: {error}"))
 }
 
 /// Keys and settings.
