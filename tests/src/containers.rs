@@ -1,6 +1,10 @@
 //! The container engines of the machine that runs the tests.
 
-use std::{path::PathBuf, process::Command};
+use std::{
+    io,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
 
 use belljar::backends::{ContainerEngine, ContainerOptions, EngineEnvironment, PullPolicy};
 
@@ -41,6 +45,24 @@ pub fn has_engine(engine: ContainerEngine, image: &str) -> bool {
         "{engine} with {image}: {reason}; see `cargo xtask engines`"
     ));
     false
+}
+
+/// Gives an engine of a test's own the image [`BUSYBOX`] of the machine's, which comes from no registry.
+pub(crate) fn copy_image(from: ContainerEngine, load: &mut Command) -> io::Result<()> {
+    let mut save = Command::new(from.program())
+        .args(["save", BUSYBOX])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    load.arg("load");
+    if let Some(image) = save.stdout.take() {
+        load.stdin(image);
+    }
+    let loaded = load.output()?;
+    match save.wait()?.success() && loaded.status.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(String::from_utf8_lossy(&loaded.stderr))),
+    }
 }
 
 /// Whether this process may become somebody else, and start an engine of its own.

@@ -1,7 +1,4 @@
 //! A docker daemon of a test's own, which may be killed, frozen and filled: nobody else's containers are on it.
-//!
-//! Its mounts, its disk among them, are in a namespace of mounts that a process of this test holds open: with the
-//! test they are gone, however it ends.
 
 #![expect(
     clippy::disallowed_methods,
@@ -10,7 +7,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead as _, BufReader},
+    io,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread::sleep,
@@ -21,7 +18,7 @@ use belljar::backends::{ContainerEngine, ContainerOptions, EngineEnvironment};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::{BUSYBOX, container_options, has_engine, is_root};
+use crate::{BUSYBOX, container_options, containers::copy_image, disk::Disk, has_engine, is_root};
 
 /// How long it may take to come, and to go.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -46,7 +43,7 @@ const OPTIONS: [&str; 5] = [
 pub struct Daemon {
     /// None while it is dead.
     daemon: Option<Child>,
-    holder: Child,
+    disk: Disk,
     options: Vec<String>,
     folder: TempDir,
 }
@@ -80,9 +77,9 @@ impl Daemon {
         if !is_root() || !has_engine(ContainerEngine::Docker, BUSYBOX) {
             return None;
         }
-        let started = Self::with_holder(disk, options, ranges).and_then(|mut daemon| {
+        let started = Self::with_disk(disk, options, ranges).and_then(|mut daemon| {
             daemon.restart()?;
-            daemon.load_image()?;
+            copy_image(ContainerEngine::Docker, &mut docker(&daemon.address(), &[]))?;
             Ok(daemon)
         });
         match started {
@@ -91,8 +88,7 @@ impl Daemon {
         }
     }
 
-    /// Holds a namespace of mounts with the disk, and with ranges of borrowed ids, until its input ends.
-    fn with_holder(disk: u64, options: &[&str], ranges: Option<&str>) -> io::Result<Self> {
+    fn with_disk(disk: u64, options: &[&str], ranges: Option<&str>) -> io::Result<Self> {
         // Sockets lie below it, whose paths must be short. A user who is none here must pass.
         let folder = tempfile::Builder::new().prefix("belljar-").tempdir()?;
         set_mode(folder.path(), 0o711)?;
@@ -101,30 +97,12 @@ impl Daemon {
         if let Some(ranges) = ranges {
             std::fs::write(&borrowed, ranges)?;
         }
-        let text = "mount -t tmpfs -o size=\"$1\",mode=0711 none \"$2\" || exit; \
-            for file in /etc/subuid /etc/subgid; do \
-            ! [ -f \"$3\" ] || mount --bind \"$3\" $file || exit; done; echo ready; exec cat";
-        let mut holder = Command::new("unshare")
-            .args(["--mount", "--propagation=private", "sh", "-c", text, "sh"])
-            .arg(disk.to_string())
-            .args([&data, &borrowed])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut line = String::new();
-        if let Some(output) = holder.stdout.take() {
-            BufReader::new(output).read_line(&mut line)?;
-        }
-        let daemon = Self {
+        Ok(Self {
             daemon: None,
-            holder,
+            disk: Disk::make(disk, &data, ranges.map(|_| borrowed.as_path()))?,
             options: options.iter().map(|&option| option.to_owned()).collect(),
             folder,
-        };
-        match line.as_str() {
-            "ready\n" => Ok(daemon),
-            _ => Err(io::Error::other("it has no disk")),
-        }
+        })
     }
 
     /// Starts it again, where it is dead, and waits until it answers.
@@ -142,9 +120,10 @@ impl Daemon {
         }
         let log = File::options().create(true).append(true).open(of("log"))?;
         let path = std::env::var("PATH").unwrap_or_default();
-        let child = Command::new("nsenter")
-            .arg(format!("--mount=/proc/{}/ns/mnt", self.holder.id()))
-            .args(["setpriv", "--pdeathsig=KILL", "dockerd"])
+        let child = self
+            .disk
+            .command("setpriv")
+            .args(["--pdeathsig=KILL", "dockerd"])
             .args(OPTIONS)
             .arg("--data-root")
             .arg(of("data"))
@@ -181,23 +160,6 @@ impl Daemon {
         let last: Vec<&str> = log.lines().rev().take(10).collect();
         let last: Vec<&str> = last.into_iter().rev().collect();
         io::Error::other(format!("{what}:\n{}", last.join("\n")))
-    }
-
-    /// Gives it the image of the machine's own daemon, from no registry.
-    fn load_image(&self) -> io::Result<()> {
-        let mut save = Command::new("docker")
-            .args(["save", BUSYBOX])
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut load = docker(&self.address(), &["load"]);
-        if let Some(image) = save.stdout.take() {
-            load.stdin(image);
-        }
-        let loaded = works(&mut load)?;
-        match save.wait()?.success() && loaded {
-            true => Ok(()),
-            false => Err(self.said("it does not take the image")),
-        }
     }
 
     fn address(&self) -> String {
@@ -246,12 +208,12 @@ impl Daemon {
         self.folder.path()
     }
 
-    /// Its disk, seen from here.
-    #[must_use]
-    pub fn disk(&self) -> PathBuf {
-        let root = PathBuf::from(format!("/proc/{}/root", self.holder.id()));
-        let data = self.folder.path().join("data");
-        root.join(data.strip_prefix("/").unwrap_or(&data))
+    /// Fills its disk to the last byte, until the file that this gives is removed.
+    ///
+    /// # Errors
+    /// When it is not full.
+    pub fn fill(&self) -> io::Result<PathBuf> {
+        self.disk.fill()
     }
 
     /// Kills it, and waits for it. Its containers live.
@@ -340,8 +302,6 @@ impl Drop for Daemon {
         }
         self.terminate();
         self.end_shims();
-        drop(self.holder.stdin.take());
-        let _ = self.holder.wait();
     }
 }
 

@@ -2,6 +2,9 @@
 
 mod containers;
 mod daemon;
+mod disk;
+mod emulated;
+mod podman;
 mod resident;
 mod rootless;
 mod ssh_server;
@@ -10,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine, is_root};
 pub use daemon::Daemon;
+pub use emulated::{EMULATED, emulated_resident, has_emulator};
+pub use podman::OwnPodman;
 pub use resident::ResidentProcess;
 pub use rootless::RootlessPodman;
 pub use ssh_server::SshServer;
@@ -29,15 +34,19 @@ pub fn workspace_root() -> PathBuf {
 /// When it was not built.
 #[must_use]
 pub fn static_resident() -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "the build task says where it is")]
-    let folder = std::env::var_os("BELLJAR_RESIDENTS")
-        .map_or_else(|| workspace_root().join("target/residents"), PathBuf::from);
-    let name = format!("belljar-resident-{}-linux", std::env::consts::ARCH);
-    let path = folder.join(name);
+    let path = resident_for(std::env::consts::ARCH);
     assert!(
         path.exists(),
         "{} is not there; build it with `cargo xtask residents`",
         path.display()
     );
     path
+}
+
+/// Where the static resident for an architecture is, when it was built.
+fn resident_for(architecture: &str) -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "the build task says where it is")]
+    let folder = std::env::var_os("BELLJAR_RESIDENTS")
+        .map_or_else(|| workspace_root().join("target/residents"), PathBuf::from);
+    folder.join(format!("belljar-resident-{architecture}-linux"))
 }

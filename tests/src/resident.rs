@@ -23,19 +23,19 @@ pub struct ResidentProcess {
 }
 
 impl ResidentProcess {
-    /// Starts the static resident, and opens a session on a directory.
+    /// Starts a resident, the program without its arguments and in the environment that it is to have, and opens a
+    /// session on a directory.
     ///
     /// # Errors
     /// When it does not start, or does not open the session.
-    pub fn open(directory: &Path) -> io::Result<Arc<Self>> {
+    pub fn open(mut program: Command, directory: &Path) -> io::Result<Arc<Self>> {
         let root = std::fs::canonicalize(directory)?;
         let root = root
             .to_str()
             .ok_or_else(|| io::Error::other("not UTF-8"))?
             .to_owned();
-        let mut child = Command::new(super::static_resident())
+        let mut child = program
             .arg("stdio")
-            .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

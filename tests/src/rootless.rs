@@ -10,14 +10,16 @@ use std::{
     io,
     os::unix::fs::{PermissionsExt as _, chown},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
 };
 
 use belljar::backends::{ContainerEngine, ContainerOptions, EngineEnvironment};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::{BUSYBOX, container_options, has_engine, is_root, static_resident};
+use crate::{
+    BUSYBOX, container_options, containers::copy_image, has_engine, is_root, static_resident,
+};
 
 /// A user that every machine has, and who owns nothing on it.
 const NOBODY: u32 = 65534;
@@ -83,25 +85,9 @@ impl RootlessPodman {
         program.push_str(" podman \"$@\"\n");
         std::fs::write(made.program(), program)?;
         set_mode(&made.program(), 0o755)?;
-        made.load_image()?;
+        let mut load = Command::new(made.program());
+        copy_image(ContainerEngine::Podman, load.current_dir("/"))?;
         Ok(made)
-    }
-
-    fn load_image(&self) -> io::Result<()> {
-        let mut save = Command::new("podman")
-            .args(["save", "--quiet", BUSYBOX])
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut load = Command::new(self.program());
-        load.args(["load", "--quiet"]).current_dir("/");
-        if let Some(image) = save.stdout.take() {
-            load.stdin(image);
-        }
-        let loaded = load.output()?;
-        match save.wait()?.success() && loaded.status.success() {
-            true => Ok(()),
-            false => Err(io::Error::other(String::from_utf8_lossy(&loaded.stderr))),
-        }
     }
 
     fn path(&self) -> &Path {

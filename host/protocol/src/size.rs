@@ -7,8 +7,8 @@
 //!
 //! A host therefore holds at most, for each call that waits, what an honest answer of the largest size to
 //! this very request takes: its bytes ([`Size::bytes`]) and then its structures ([`Size::memory`]). The
-//! second is at most twice the first with [`Limits::default`], or the number of results that was asked for
-//! times a few hundred bytes.
+//! second is the first, and for each result that was asked for, and each line around it, some two hundred
+//! bytes. While an answer comes, what has come may be there twice.
 
 use belljar_contract::{
     MAX_COMMAND_NAMES, MAX_NAME_BYTES, MAX_PATH_BYTES, Request,
@@ -16,8 +16,8 @@ use belljar_contract::{
     session::{CommandInfo, Limits},
 };
 
-use crate::budget::{of_elements, of_text};
 use crate::{
+    budget::{of_elements, of_text},
     facts::{MAX_LIMITS, MAX_TEXT_BYTES, MAX_WORD_BYTES},
     frame::Bounds,
     message::MAX_CALLS,

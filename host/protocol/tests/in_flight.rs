@@ -86,7 +86,7 @@ fn a_short_answer_comes_before_any_of_many_long_ones() {
     let served = serving(
         resident,
         Answers(|_: &Context, request| match name_of(&request).as_str() {
-            "long" => Ok(content(vec![0; 4 << 20])),
+            "long" => Ok(content(vec![0; 1 << 20])),
             short => Ok(content(short)),
         }),
     );
@@ -109,7 +109,7 @@ fn a_short_request_comes_before_any_of_many_long_ones() {
     let mut peer = join(peer);
     std::thread::scope(|scope| {
         for _ in 1..CALLS {
-            scope.spawn(|| client.call(&Context::new(), write("a", vec![0; 4 << 20])));
+            scope.spawn(|| client.call(&Context::new(), write("a", vec![0; 1 << 20])));
         }
         assert!(matches!(peer.next(), Some(Event::Begun { .. })));
         let short = scope.spawn(|| client.call(&Context::new(), read("short")));

@@ -2,6 +2,7 @@
 //!
 //! A backend takes its options as a value; it knows of no configuration file and of no other backend.
 
+mod client;
 mod container;
 mod executor;
 mod in_process;
@@ -16,6 +17,7 @@ mod virtual_;
 use std::path::PathBuf;
 
 pub use self::{
+    client::{Client, ClientError, ClientOptions, ClientOutput},
     container::{
         Bind, CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions,
         ContainerOptionsError, ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD, Gap,

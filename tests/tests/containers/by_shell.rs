@@ -7,6 +7,7 @@ use belljar::{
     backends::{
         Bind, ContainerOptionsError, Guarantee, OpenError, PosixGap, PullPolicy, ResidentChoice,
     },
+    processes::Outcome,
 };
 use belljar_tests::static_resident;
 use tempfile::TempDir;
@@ -43,6 +44,31 @@ fn files_and_processes_are_one_world_and_the_weakness_is_told() {
             gaps.iter().any(|gap| gap.starts_with("resident:")),
             "{gaps:?}"
         );
+        close(&sandbox);
+    }
+}
+
+#[test]
+fn what_a_program_prints_is_there_though_it_leaves_its_input() {
+    for options in by_shell() {
+        let sandbox = open(options);
+        for _ in 0..10 {
+            let command = Command::Shell("echo out; echo err >&2; exit 3".to_owned());
+            let fed = RunOptions {
+                stdin: b"unread".to_vec(),
+                ..RunOptions::default()
+            };
+            let ended = wait(sandbox.run(command, fed)).expect("it runs");
+            assert_eq!(ended.outcome, Outcome::Exited(3));
+            assert_eq!(ended.stdout.to_text(), "out\n");
+            assert_eq!(ended.stderr.to_text(), "err\n");
+            // A script that has its answer before it has its input.
+            let written = wait(sandbox.write("no/such/file", "x", WriteOptions::default()));
+            assert_eq!(
+                written.map_err(|error| error.kind),
+                Err(ErrorKind::NotFound)
+            );
+        }
         close(&sandbox);
     }
 }

@@ -1,12 +1,10 @@
 //! A daemon that dies, hangs, comes again, or has a full disk, under sessions that it started.
 
-use std::{os::unix::fs::MetadataExt as _, path::PathBuf};
-
 use belljar::{
     ErrorKind, WriteOptions,
     backends::{
-        CliFailure, ContainerFate, ContainerOptions, Guarantee, OpenError, PruneOptions,
-        PruneReport, ResidentChoice, TransportChoice, prune_ambient,
+        CliFailure, ContainerFate, ContainerOptions, OpenError, PruneOptions, PruneReport,
+        ResidentChoice, TransportChoice, prune_ambient,
     },
 };
 use belljar_tests::Daemon;
@@ -14,11 +12,12 @@ use belljar_tests::Daemon;
 use super::*;
 
 /// Room for the image, and for some containers.
-const DISK: u64 = 64 << 20;
+pub(super) const DISK: u64 = 64 << 20;
 
-const TRANSPORTS: [TransportChoice; 2] = [TransportChoice::Socket, TransportChoice::Stdio];
+pub(super) const TRANSPORTS: [TransportChoice; 2] =
+    [TransportChoice::Socket, TransportChoice::Stdio];
 
-fn over(daemon: &Daemon, transport: TransportChoice) -> ContainerOptions {
+pub(super) fn over(daemon: &Daemon, transport: TransportChoice) -> ContainerOptions {
     ContainerOptions {
         transport,
         ..daemon.options()
@@ -103,91 +102,6 @@ fn a_daemon_that_is_told_to_end_takes_its_containers_along() {
     }
 }
 
-/// A daemon whose containers are made by a script, which does something else first.
-struct ByScript {
-    daemon: Daemon,
-    script: Script,
-}
-
-struct Script(tempfile::TempDir);
-
-impl ByScript {
-    fn start() -> Option<Self> {
-        let script = Script(tempfile::tempdir().expect("a temporary folder"));
-        script.does("true");
-        let runtime = format!("--add-runtime=script={}", script.path().display());
-        let daemon = Daemon::start(DISK, &[&runtime, "--default-runtime=script"])?;
-        Some(Self { daemon, script })
-    }
-}
-
-impl Script {
-    fn path(&self) -> PathBuf {
-        self.0.path().join("runtime")
-    }
-
-    fn does(&self, what: &str) {
-        let text = format!(
-            "#!/bin/sh\ncase \" $* \" in *\" create \"*) {what};; esac\nexec runc \"$@\"\n"
-        );
-        // The one that is there may be running.
-        let next = self.path().with_extension("next");
-        std::fs::write(&next, text).expect("it is written");
-        make_executable(&next);
-        std::fs::rename(next, self.path()).expect("it is ours");
-    }
-}
-
-#[test]
-fn a_daemon_that_dies_while_it_starts_a_container() {
-    let Some(ByScript { mut daemon, script }) = ByScript::start() else {
-        return;
-    };
-    let pid = daemon.folder().join("pid");
-    for transport in TRANSPORTS {
-        script.does(&format!("kill -KILL \"$(cat {})\"", pid.display()));
-        let sandbox = open(over(&daemon, transport));
-        let began = Instant::now();
-        let error = run(&sandbox, "true").expect_err("it does not start");
-        assert!(began.elapsed() < Duration::from_secs(10), "{error:?}");
-        assert_eq!(error.kind, ErrorKind::BackendUnavailable, "{error:?}");
-        assert!(
-            matches!(failure(&error), Some(CliFailure::EngineDown)),
-            "{error:?}"
-        );
-        script.does("true");
-        daemon.kill();
-        daemon.restart().expect("it comes again");
-        // The same session starts when the engine can.
-        assert_eq!(printed(&sandbox, "echo again"), "again");
-        close(&sandbox);
-        assert!(daemon.containers().is_empty(), "{transport:?}");
-    }
-}
-
-#[test]
-fn a_start_that_takes_too_long_leaves_no_container() {
-    let Some(ByScript { daemon, script }) = ByScript::start() else {
-        return;
-    };
-    for transport in TRANSPORTS {
-        script.does("sleep 3");
-        let sandbox = open(ContainerOptions {
-            start_timeout: Duration::from_secs(1),
-            ..over(&daemon, transport)
-        });
-        let began = Instant::now();
-        let error = run(&sandbox, "true").expect_err("it takes too long");
-        assert!(began.elapsed() < Duration::from_secs(10), "{error:?}");
-        assert_eq!(error.kind, ErrorKind::BackendUnavailable, "{error:?}");
-        assert!(daemon.containers().is_empty(), "{transport:?}");
-        script.does("true");
-        assert_eq!(printed(&sandbox, "echo now"), "now");
-        close(&sandbox);
-        assert!(daemon.containers().is_empty(), "{transport:?}");
-    }
-}
-
 #[test]
 fn a_daemon_that_hangs_is_given_up() {
     let Some(daemon) = Daemon::start(DISK, &[]) else {
@@ -226,118 +140,6 @@ fn a_daemon_that_hangs_is_given_up() {
 }
 
 #[test]
-fn a_full_disk_of_the_engines_is_no_space() {
-    let Some(daemon) = Daemon::start(16 << 20, &[]) else {
-        return;
-    };
-    let before = open(daemon.options());
-    printed(&before, "true");
-    // To the last byte.
-    let fill = daemon.disk().join("fill");
-    let mut program = Program::new("dd");
-    program
-        .args(["if=/dev/zero", "bs=4096", "status=none"])
-        .arg(format!("of={}", fill.display()));
-    let filled = program.output().expect("it starts");
-    assert!(!filled.status.success(), "it is full");
-    for transport in TRANSPORTS {
-        let sandbox = open(over(&daemon, transport));
-        let error = run(&sandbox, "true").expect_err("there is no room");
-        assert_eq!(error.kind, ErrorKind::NoSpace, "{error:?}");
-        assert!(
-            matches!(failure(&error), Some(CliFailure::OutOfDisk)),
-            "{error:?}"
-        );
-        close(&sandbox);
-    }
-    // One that runs has all that it needs.
-    wait(before.write("a", "b", WriteOptions::default())).expect("it has its own room");
-    std::fs::remove_file(&fill).expect("it is ours");
-    close(&before);
-    assert!(daemon.containers().is_empty());
-    let sandbox = open(daemon.options());
-    assert_eq!(printed(&sandbox, "echo again"), "again");
-    close(&sandbox);
-}
-
-#[test]
-fn what_is_found_again_outlives_the_daemon() {
-    let Some(mut daemon) = Daemon::start(DISK, &[]) else {
-        return;
-    };
-    let state = tempfile::tempdir().expect("a temporary folder");
-    for transport in TRANSPORTS {
-        let options = ContainerOptions {
-            name: Some(a_name(&format!("daemon-{transport:?}"))),
-            reconnect: true,
-            state: Some(state.path().join("containers")),
-            readonly_rootfs: false,
-            ..over(&daemon, transport)
-        };
-        let first = open(options.clone());
-        printed(&first, "echo kept >/bin/kept");
-        let error = in_the_middle(&first, || {
-            daemon.kill();
-            daemon.restart().expect("it comes again");
-        });
-        is_dead(&first, &error);
-        let second = open(options);
-        // The place is the first one's until it is closed.
-        let busy = run(&second, "true").expect_err("it is taken");
-        assert_eq!(busy.kind, ErrorKind::Busy, "{busy:?}");
-        close(&first);
-        assert_eq!(printed(&second, "cat /bin/kept"), "kept");
-        close(&second);
-    }
-}
-
-#[test]
-fn a_daemon_that_maps_users_is_told_and_its_containers_still_come_to_the_socket() {
-    let Some(daemon) = Daemon::remapping(DISK) else {
-        return;
-    };
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    // Whoever it is may write there.
-    let mode = std::fs::Permissions::from_mode(0o777);
-    std::fs::set_permissions(folder.path(), mode).expect("it is ours");
-    let options = ContainerOptions {
-        workspace: Some(folder.path().to_owned()),
-        ..over(&daemon, TransportChoice::Socket)
-    };
-    let sandbox = open(options.clone());
-    let gaps = &sandbox.describe().hardening_gaps;
-    let told = gaps.iter().any(|gap| gap.starts_with("host-user:"));
-    assert!(told, "{gaps:?}");
-    wait(sandbox.write("a", "b", WriteOptions::default())).expect("it writes");
-    assert_eq!(printed(&sandbox, "cat a; echo >made"), "b");
-    close(&sandbox);
-    for name in ["a", "made"] {
-        let found = std::fs::metadata(folder.path().join(name)).expect("it is kept");
-        assert_eq!(
-            (found.uid(), found.gid()),
-            (Daemon::REMAPPED, Daemon::REMAPPED)
-        );
-    }
-    // Who needs it to be otherwise is refused.
-    let required = ContainerOptions {
-        require: [Guarantee::HostUser].into(),
-        ..options.clone()
-    };
-    let Err(OpenError::RequirementsUnmet { gaps }) = required.open_ambient().map(drop) else {
-        panic!("it is refused");
-    };
-    assert_eq!(gaps[0].guarantee, Guarantee::HostUser);
-    // What is somebody else's cannot be changed, and that is no missing file.
-    let mode = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(folder.path(), mode).expect("it is ours");
-    let sandbox = open(options);
-    let denied =
-        wait(sandbox.write("b", "c", WriteOptions::default())).expect_err("it is not theirs");
-    assert_eq!(denied.kind, ErrorKind::AccessDenied, "{denied:?}");
-    close(&sandbox);
-}
-
-#[test]
 fn without_a_resident_a_daemon_that_is_dead_is_no_missing_file() {
     let Some(mut daemon) = Daemon::start(DISK, &[]) else {
         return;
@@ -372,4 +174,35 @@ fn without_a_resident_a_daemon_that_is_dead_is_no_missing_file() {
     assert_eq!(lost.kind, ErrorKind::BackendUnavailable, "{lost:?}");
     close(&sandbox);
     assert!(daemon.containers().is_empty());
+}
+
+#[test]
+fn what_is_found_again_outlives_the_daemon() {
+    let Some(mut daemon) = Daemon::start(DISK, &[]) else {
+        return;
+    };
+    let state = tempfile::tempdir().expect("a temporary folder");
+    for transport in TRANSPORTS {
+        let options = ContainerOptions {
+            name: Some(a_name(&format!("daemon-{transport:?}"))),
+            reconnect: true,
+            state: Some(state.path().join("containers")),
+            readonly_rootfs: false,
+            ..over(&daemon, transport)
+        };
+        let first = open(options.clone());
+        printed(&first, "echo kept >/bin/kept");
+        let error = in_the_middle(&first, || {
+            daemon.kill();
+            daemon.restart().expect("it comes again");
+        });
+        is_dead(&first, &error);
+        let second = open(options);
+        // The place is the first one's until it is closed.
+        let busy = run(&second, "true").expect_err("it is taken");
+        assert_eq!(busy.kind, ErrorKind::Busy, "{busy:?}");
+        close(&first);
+        assert_eq!(printed(&second, "cat /bin/kept"), "kept");
+        close(&second);
+    }
 }

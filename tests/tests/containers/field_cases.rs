@@ -148,7 +148,7 @@ fn a_program_ends_with_the_process_that_called_it() {
         }
         let name = a_name("caller");
         let label = format!("belljar.name={name}");
-        let (mut caller, folder) = life::long_exec(of, false, &name, FOR_EVER);
+        let (mut caller, folder) = life::long_exec(of, "auto", &name, FOR_EVER);
         let beats = folder.path().join("work/beats");
         until("it is at work", Duration::from_secs(5), || beats.exists());
         caller.kill().expect("it is ours");

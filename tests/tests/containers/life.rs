@@ -96,38 +96,22 @@ pub(super) fn belljar() -> PathBuf {
     })
 }
 
-/// Starts the command with a program that does not end, and waits until that runs, in a folder `work`; over its
-/// standard streams, and in scratch, where the engine is said to be elsewhere.
+/// Starts the command with a program that does not end, and waits until that runs, in a folder `work`.
 pub(super) fn long_exec(
     of: ContainerEngine,
-    elsewhere: bool,
+    transport: &str,
     name: &str,
     text: &str,
 ) -> (Child, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::create_dir(folder.path().join("work")).expect("it is made");
-    let workspace = match elsewhere {
-        true => "",
-        false => "workspace = \"work\"\nwritable = true\n",
-    };
-    let variable = match of {
-        ContainerEngine::Podman => "CONTAINER_HOST",
-        ContainerEngine::Docker | ContainerEngine::Apple => "DOCKER_HOST",
-    };
-    // It is here nevertheless.
-    let program = folder.path().join("engine");
-    let script = format!("#!/bin/sh\nunset {variable}\nexec {of} \"$@\"\n");
-    std::fs::write(&program, script).expect("it is written");
-    make_executable(&program);
     let config = format!(
-        "version = 1\n[sandbox]\nbackend = \"container\"\n{workspace}[sandbox.container]\nengine = \"{of}\"\n\
-        program = {program:?}\nimage = \"{BUSYBOX}\"\npull = \"never\"\nname = \"{name}\"\n"
+        "version = 1\n[sandbox]\nbackend = \"container\"\nworkspace = \"work\"\nwritable = true\n\
+        [sandbox.container]\nengine = \"{of}\"\nimage = \"{BUSYBOX}\"\npull = \"never\"\nname = \"{name}\"\n\
+        transport = \"{transport}\"\n"
     );
     std::fs::write(folder.path().join("belljar.toml"), config).expect("it is written");
     let mut command = Program::new(belljar());
-    if elsewhere {
-        command.env(variable, "tcp://192.0.2.7:2376");
-    }
     let mut child = command
         .args(["exec", "--", "sh", "-c"])
         .arg(format!("tr '\\0' ' ' </proc/1/cmdline; echo; {text}"))
@@ -144,9 +128,9 @@ pub(super) fn long_exec(
     let mut line = String::new();
     let mut output = std::io::BufReader::new(output);
     output.read_line(&mut line).expect("it prints");
-    let right = match elsewhere {
-        true => "/.belljar/resident stdio \n",
-        false => "/.belljar/resident connect /.belljar/stream/socket \n",
+    let right = match transport {
+        "stdio" => "/.belljar/resident stdio \n",
+        _ => "/.belljar/resident connect /.belljar/stream/socket \n",
     };
     assert_eq!(line, right);
     (child, folder)
@@ -155,13 +139,13 @@ pub(super) fn long_exec(
 #[test]
 fn an_owner_that_is_killed_leaves_no_container() {
     for of in ENGINES {
-        for elsewhere in [false, true] {
+        for transport in ["socket", "stdio"] {
             if on(of).is_none() {
                 continue;
             }
-            let name = a_name(&format!("killed-{elsewhere}"));
+            let name = a_name(&format!("killed-{transport}"));
             let label = format!("belljar.name={name}");
-            let (mut child, _folder) = long_exec(of, elsewhere, &name, "exec sleep 600");
+            let (mut child, _folder) = long_exec(of, transport, &name, "exec sleep 600");
             assert_eq!(labelled(of, &label).len(), 1);
             child.kill().expect("it is ours");
             child.wait().expect("it is ours");

@@ -13,11 +13,14 @@ mod daemon;
 mod fails;
 mod far;
 mod field_cases;
+mod full;
 mod life;
 mod limits;
 mod pool;
 mod reconnect;
+mod remapped;
 mod rootless;
+mod starts;
 mod transport;
 mod workspace;
 

@@ -136,29 +136,41 @@ fn one_session_at_a_time_has_it() {
     close(&second);
 }
 
-#[test]
-fn what_is_stopped_or_paused_behind_our_back_is_dead_and_opening_again_mends_it() {
-    let behind: [&[&str]; 3] = [&["stop"], &["pause"], &["kill"]];
-    for behind in behind {
-        for again in each("behind") {
-            let options = ContainerOptions {
-                patience: Duration::from_millis(600),
-                ..again.options.clone()
-            };
-            let first = open(options);
-            printed(&first, "echo kept >/bin/kept");
-            let container = again.container();
-            let began = Instant::now();
-            again.engine(&[behind, &[&container]].concat());
-            assert!(began.elapsed() < Duration::from_secs(5), "{behind:?}");
-            let error = run(&first, "true").expect_err("it is dead");
-            is_dead(&first, &error);
-            close(&first);
-            let second = again.open();
-            assert_eq!(printed(&second, "cat /bin/kept"), "kept", "{behind:?}");
-            close(&second);
-        }
+/// Does something to a container that has a session, which is dead then; opening again mends it.
+fn behind_our_back(what: &str) {
+    for again in each(what) {
+        let options = ContainerOptions {
+            patience: Duration::from_millis(600),
+            ..again.options.clone()
+        };
+        let first = open(options);
+        printed(&first, "echo kept >/bin/kept");
+        let container = again.container();
+        let began = Instant::now();
+        again.engine(&[what, &container]);
+        assert!(began.elapsed() < Duration::from_secs(5), "{what}");
+        let error = run(&first, "true").expect_err("it is dead");
+        is_dead(&first, &error);
+        close(&first);
+        let second = again.open();
+        assert_eq!(printed(&second, "cat /bin/kept"), "kept", "{what}");
+        close(&second);
     }
+}
+
+#[test]
+fn one_that_was_stopped_behind_our_back_is_started_again() {
+    behind_our_back("stop");
+}
+
+#[test]
+fn one_that_was_paused_behind_our_back_is_started_again() {
+    behind_our_back("pause");
+}
+
+#[test]
+fn one_that_was_killed_behind_our_back_is_started_again() {
+    behind_our_back("kill");
 }
 
 #[test]

@@ -204,4 +204,9 @@ fn a_workspace_is_not_bound_on_another_machine() {
         assert_eq!(printed(&sandbox, "echo there"), "there");
         close(&sandbox);
     }
+    // What brought the resident there stays for the next session.
+    let listed = ["ps", "--all", "--quiet", "--filter=name=belljar-resident-"];
+    for carrier in engine(options.engine, &listed).split_whitespace() {
+        engine(options.engine, &["rm", "--volumes", carrier]);
+    }
 }

@@ -4,6 +4,7 @@
 //! Apart from the other backends' tests: here this process is what a container's first one is, and reaps what has lost
 //! its parent.
 
+mod local_client;
 mod local_exec;
 mod orphans;
 
@@ -11,21 +12,23 @@ use std::{path::Path, process::ExitCode, sync::Arc};
 
 use belljar::{
     Backend, Context, async_trait,
-    backends::{Exec, PosixOptions},
+    backends::{Client, ClientOptions, Exec, PosixOptions},
 };
 use belljar_conformance::{
     Case, Factory, Failure, HostDirectory, Outcome, TIME_LIMIT, Workspace, cases, run_case,
 };
 use belljar_contract::{Sandbox, session::Limits};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use local_client::LocalClient;
 use local_exec::LocalExec;
 
 /// A set of utilities, and whether the cases may use the host's own way to the workspace.
-const PLACES: [(&str, Place, bool); 3] = [
+const PLACES: [(&str, Place, bool); 4] = [
     ("posix-dash", Place::Dash, true),
     // Where the host has no way in, the sandbox's own processes make what the host makes in the others.
     ("posix-bash", Place::Bash, false),
     ("posix-busybox", Place::Busybox, true),
+    ("client", Place::Client, true),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,6 +39,15 @@ enum Place {
     Bash,
     /// Nothing but what busybox has.
     Busybox,
+    /// The same, over a client that knows nothing but text and whole files.
+    Client,
+}
+
+/// What the backend is made over.
+#[derive(Clone)]
+enum Way {
+    Exec(Arc<dyn Exec>),
+    Client(Arc<dyn Client>),
 }
 
 fn main() -> ExitCode {
@@ -53,17 +65,17 @@ fn main() -> ExitCode {
             Some(filter) if !filter.is_empty() => {
                 filter.starts_with(name) || name.starts_with(filter.as_str())
             }
-            _ => place == Place::Busybox,
+            _ => matches!(place, Place::Busybox | Place::Client),
         };
         if !wanted {
             continue;
         }
         let directory = tools.path().join(name);
-        let exec = prepare(place, &directory)
+        let way = prepare(place, &directory)
             .unwrap_or_else(|error| panic!("{name} cannot be prepared: {error}"));
-        match exec {
-            Some(exec) => {
-                let factory: Arc<dyn Factory> = Arc::new(Posix { exec, by_host });
+        match way {
+            Some(way) => {
+                let factory: Arc<dyn Factory> = Arc::new(Posix { way, by_host });
                 trials.extend(cases().iter().map(|case| trial(name, &factory, case)));
             }
             None => trials.push(Trial::ignorable_test(name, || {
@@ -88,7 +100,7 @@ fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case) -> Tria
 }
 
 /// Makes the PATH that scripts have; none where the machine lacks what it takes.
-fn prepare(place: Place, directory: &Path) -> std::io::Result<Option<Arc<dyn Exec>>> {
+fn prepare(place: Place, directory: &Path) -> std::io::Result<Option<Way>> {
     let own = directory.display().to_string();
     std::fs::create_dir_all(directory)?;
     let link = |text: &str, name: &str| std::os::unix::fs::symlink(text, directory.join(name));
@@ -99,7 +111,7 @@ fn prepare(place: Place, directory: &Path) -> std::io::Result<Option<Arc<dyn Exe
             link("/bin/bash", "sh")?;
             format!("{own}:{usual}")
         }
-        Place::Busybox => {
+        Place::Busybox | Place::Client => {
             let Ok(list) = std::process::Command::new("busybox").arg("--list").output() else {
                 return Ok(None);
             };
@@ -109,12 +121,15 @@ fn prepare(place: Place, directory: &Path) -> std::io::Result<Option<Arc<dyn Exe
             own
         }
     };
-    Ok(Some(Arc::new(LocalExec::new(path))))
+    Ok(Some(match place {
+        Place::Client => Way::Client(Arc::new(LocalClient::new(path))),
+        Place::Dash | Place::Bash | Place::Busybox => Way::Exec(Arc::new(LocalExec::new(path))),
+    }))
 }
 
 /// Opens a backend in a temporary directory for each case.
 struct Posix {
-    exec: Arc<dyn Exec>,
+    way: Way,
     by_host: bool,
 }
 
@@ -141,8 +156,16 @@ impl Factory for Posix {
             instructions: "A directory of this machine, by its own shell.".into(),
             hardening_gaps: Vec::new(),
         };
-        let backend = options.open(context, Arc::clone(&self.exec)).await?;
-        let backend: Arc<dyn Backend> = Arc::new(backend);
+        let backend: Arc<dyn Backend> = match &self.way {
+            Way::Exec(exec) => Arc::new(options.open(context, Arc::clone(exec)).await?),
+            Way::Client(client) => {
+                let options = ClientOptions {
+                    posix: options,
+                    scratch: "/tmp".into(),
+                };
+                options.open(context, Arc::clone(client)).await?
+            }
+        };
         let fresh = Workspace::fresh(Sandbox::new(backend));
         let fresh = match self.by_host {
             true => {

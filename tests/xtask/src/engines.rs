@@ -10,7 +10,11 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::{packages, process, workspace::Workspace};
+use crate::{
+    packages::{self, Package},
+    process,
+    workspace::Workspace,
+};
 
 /// What the tests call the images.
 const BUSYBOX: &str = "belljar-test:busybox";
@@ -65,24 +69,16 @@ pub(crate) fn variables(workspace: &Workspace) -> Option<(&'static str, PathBuf)
 }
 
 fn install() -> Result<()> {
-    let programs = [
-        ("/usr/sbin/dockerd", "docker.io"),
-        ("/usr/bin/podman", "podman"),
-        ("/usr/sbin/debootstrap", "debootstrap"),
-        (BUSYBOX_PROGRAM, "busybox-static"),
+    packages::ensure(&[
+        Package::new("docker.io", "/usr/sbin/dockerd"),
+        Package::new("podman", "/usr/bin/podman"),
+        Package::new("debootstrap", "/usr/sbin/debootstrap"),
+        Package::new("busybox-static", BUSYBOX_PROGRAM),
         // A machine to reach by ssh, and the network between.
-        ("/usr/sbin/sshd", "openssh-server"),
-        ("/usr/bin/ssh", "openssh-client"),
-        ("/sbin/ip", "iproute2"),
-    ];
-    let missing = programs
-        .iter()
-        .filter(|(path, _)| !Path::new(path).exists());
-    let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
-    match missing.as_slice() {
-        [] => Ok(()),
-        missing => packages::install(missing),
-    }
+        Package::new("openssh-server", "/usr/sbin/sshd"),
+        Package::new("openssh-client", "/usr/bin/ssh"),
+        Package::new("iproute2", "/sbin/ip"),
+    ])
 }
 
 /// Starts Debian's dockerd, where nothing has: without a bridge and without touching the machine's network

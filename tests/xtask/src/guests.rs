@@ -8,27 +8,46 @@ use std::{collections::BTreeSet, ffi::OsString, fs, path::Path};
 use anyhow::{Context, Result, ensure};
 
 use crate::{
+    debian::Recipe,
     process,
-    toolchain::{GuestToolchain, TARGET},
+    toolchain::{Need, Target, Toolchain},
     workspace::Workspace,
 };
 
 const PROFILE: &str = "guest";
 
+/// What guests need. They have no WASI, so that all a guest can do is in the contract's imports.
+fn need() -> Need {
+    let target = Target {
+        triple: "wasm32-unknown-unknown".to_owned(),
+        // Makes a component of what `wasm-ld` links; rustup's toolchains ship it.
+        linker: Some("wasm-component-ld"),
+        flags: Vec::new(),
+    };
+    Need {
+        by_rustup: target.clone(),
+        by_debian: target,
+        recipe: Recipe {
+            packages: Vec::new(),
+            features: "compiler-builtins-mem",
+            optimization: "s",
+        },
+    }
+}
+
 /// Builds all guests; nothing that is up to date is built again.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    let toolchain = GuestToolchain::ensure()?;
+    let toolchain = Toolchain::ensure(&need())?;
     let target = workspace.target().join("guest");
     let mut cargo = workspace.cargo();
-    toolchain.configure(&mut cargo);
+    toolchain.configure(cargo.args(["build", "--profile", PROFILE]));
     cargo
-        .args(["build", "--target", TARGET, "--profile", PROFILE])
         .args(["--package", "coding", "--package", "belljar-test-guests"])
         .args(["--lib", "--examples"])
         .env("CARGO_TARGET_DIR", &target);
     process::run(&mut cargo)?;
 
-    let built = target.join(TARGET).join(PROFILE);
+    let built = target.join(&toolchain.target.triple).join(PROFILE);
     let guests = workspace.guests();
     fs::create_dir_all(&guests)
         .with_context(|| format!("cannot make the folder {}", guests.display()))?;

@@ -12,6 +12,7 @@
     reason = "the build task is not the library: it works on the checkout, with the environment of its user"
 )]
 
+mod beside;
 mod checkout_copy;
 mod debian;
 mod demo;
@@ -37,14 +38,15 @@ Usage: cargo xtask COMMAND
 
   demo                 build everything and show the coding tools at work on this source tree
   test [--quick]       run every check and test; --quick: unit tests and conformance on virtual
-  setup                make this machine able to build guests
+  setup                make ready what tests need: engines, guests and residents
   guests               build the coding tools and the test guests into target/guests
-  residents            build the static resident for this machine's architecture
+  residents            build the static residents, for x86-64 and aarch64, into target/residents
   engines              make the container engines of this machine ready for the tests
   bindings [--check]   generate the guest bindings from wit/, or say how they differ
 
-BELLJAR_GUEST_TOOLCHAIN=rustup|debian says where the guests' standard library comes from.
-With BELLJAR_CI a container engine that is missing is installed, and one that does not work is an error.
+BELLJAR_GUEST_TOOLCHAIN=rustup|debian says where the standard library of guests and of the resident for the
+other architecture comes from. With BELLJAR_CI a container engine that is missing is installed, and what does
+not work is an error.
 ";
 
 /// The exit code of a command line that cannot be understood.
@@ -58,7 +60,7 @@ fn main() -> ExitCode {
         ["demo"] => demo::demo(&workspace),
         ["test"] => return test::everything(&workspace),
         ["test", "--quick"] => return test::quick(&workspace),
-        ["setup"] => toolchain::GuestToolchain::ensure().map(drop),
+        ["setup"] => return test::setup(&workspace),
         ["guests"] => guests::build(&workspace),
         ["residents"] => residents::build(&workspace),
         ["engines"] => engines::ready(&workspace),

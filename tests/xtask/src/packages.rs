@@ -1,13 +1,46 @@
 //! Debian's packages, for what a machine lacks.
 
-use std::process::Command;
+use std::{
+    path::Path,
+    process::Command,
+    sync::{Mutex, PoisonError},
+};
 
 use anyhow::{Context, Result, bail};
 
 use crate::process;
 
-/// Installs packages, or says what to type.
-pub(crate) fn install(packages: &[&str]) -> Result<()> {
+/// A package, and a file that shows whether it is there.
+pub(crate) struct Package {
+    name: &'static str,
+    holds: &'static str,
+}
+
+impl Package {
+    /// A package that has this file.
+    pub(crate) const fn new(name: &'static str, holds: &'static str) -> Self {
+        Self { name, holds }
+    }
+}
+
+/// Its own lock is refused, and not waited for, when another thread of ours has it.
+static APT: Mutex<()> = Mutex::new(());
+
+/// Installs those that are not there, or says what to type.
+pub(crate) fn ensure<'a>(packages: impl IntoIterator<Item = &'a Package>) -> Result<()> {
+    let _alone = APT.lock().unwrap_or_else(PoisonError::into_inner);
+    let missing: Vec<&str> = packages
+        .into_iter()
+        .filter(|package| !Path::new(package.holds).exists())
+        .map(|package| package.name)
+        .collect();
+    match missing.as_slice() {
+        [] => Ok(()),
+        missing => install(missing),
+    }
+}
+
+fn install(packages: &[&str]) -> Result<()> {
     let by_hand = format!(
         "apt-get install --no-install-recommends {}",
         packages.join(" ")

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check and test there is, in one order, with one answer.
 //!
-//! What is quick to fail comes first. Nearly every cargo call names the whole workspace, so that no
+//! What is quick to fail comes first. What the tests need beside the build is made beside it: much of that is
+//! waiting, and much of compiling occupies one processor. Nearly every cargo call names the whole workspace, so that no
 //! dependency is built twice: features are unified over what a call names.
 
 use std::process::{Command, ExitCode};
@@ -8,8 +9,8 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    demo, engines, generator::Generator, guests, process, residents, steps::Steps, tally::Tally,
-    workspace::Workspace,
+    beside::Beside, demo, engines, generator::Generator, guests, process, residents, steps::Steps,
+    tally::Tally, workspace::Workspace,
 };
 
 /// What is built and run; with the tests, because what only they need changes the features of
@@ -19,13 +20,13 @@ const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
 /// Runs everything.
 pub(crate) fn everything(workspace: &Workspace) -> ExitCode {
     let mut tally = Tally::default();
-    let mut steps = Steps::new(12);
+    let mut steps = Steps::new(10);
+    let mut beside = None;
     steps.step("format", || {
-        process::run(workspace.cargo().args(["fmt", "--all", "--check"]))
+        process::run(workspace.cargo().args(["fmt", "--all", "--check"]))?;
+        beside = Some(Beside::start(workspace, "setup")?);
+        Ok(())
     });
-    steps.step("guests", || guests::build(workspace));
-    steps.step("resident", || residents::build(workspace));
-    steps.step("engines", || engines::ready(workspace));
     steps.step("lints", || {
         let mut cargo = workspace.cargo();
         cargo.arg("clippy").arg("--workspace").arg("--all-targets");
@@ -46,6 +47,9 @@ pub(crate) fn everything(workspace: &Workspace) -> ExitCode {
         )
     });
     steps.step("bindings", || bindings(workspace));
+    steps.step("setup", || {
+        beside.take().context("it was not begun")?.finish()
+    });
     steps.step("demo", || demo::show(workspace));
     steps.step("tests", || tests(workspace, &TARGETS, &mut tally));
     steps.step("conformance", || {
@@ -64,6 +68,19 @@ pub(crate) fn everything(workspace: &Workspace) -> ExitCode {
         counted(workspace, &mut cargo, &mut tally)
     });
     finish(&steps, tally)
+}
+
+/// Makes ready what tests need beside the build.
+pub(crate) fn setup(workspace: &Workspace) -> ExitCode {
+    let mut steps = Steps::new(3);
+    steps.step("engines", || engines::ready(workspace));
+    steps.step("guests", || guests::build(workspace));
+    steps.step("residents", || residents::build(workspace));
+    steps.summary();
+    match steps.failed() {
+        None => ExitCode::SUCCESS,
+        Some(_) => ExitCode::FAILURE,
+    }
 }
 
 /// Runs what tells within two minutes whether a change is good: the unit tests, and the

@@ -19,7 +19,7 @@ use belljar_workspace::processes::HeadAndTail;
 
 use super::{
     super::program::{Event, closed, kill, watch},
-    ContainerFate,
+    ContainerEngine, ContainerFate,
     arguments::{self, Exec as ExecArguments},
     cli::Cli,
     start::Starter,
@@ -30,6 +30,10 @@ use crate::backends::posix::{Exec, ExecCall, ExecError};
 const DRAIN: Duration = Duration::from_millis(500);
 /// How long the engine's program may take to end when its call has.
 const GRACE: Duration = Duration::from_millis(60);
+
+/// Takes what a program leaves of its input. Of one that ends before its input was taken, podman 4.3 shows nothing
+/// that it printed, more often than not, and tells success.
+const TO_THE_END: &str = r#""$@"; code=$?; cat >/dev/null; exit "$code""#;
 
 /// Runs programs in a container.
 pub(super) struct EngineExec {
@@ -80,7 +84,13 @@ fn run(
     context: &Context,
     call: ExecCall,
 ) -> Result<Execution, ExecError> {
-    let command: Vec<&str> = call.argv.iter().map(String::as_str).collect();
+    let loses = starter.cli.engine() == ContainerEngine::Podman && !call.stdin.is_empty();
+    let before: &[&str] = match loses {
+        true => &["sh", "-c", TO_THE_END, "sh"],
+        false => &[],
+    };
+    let program = call.argv.iter().map(String::as_str);
+    let command: Vec<&str> = before.iter().copied().chain(program).collect();
     let arguments = arguments::exec(&ExecArguments {
         container,
         directory: "/",

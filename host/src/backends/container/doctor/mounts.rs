@@ -205,7 +205,10 @@ fn size(mount: Mount<'_>) -> Option<u64> {
 pub(super) fn workspace(facts: &Facts, options: &ContainerOptions) -> Finding {
     match (&facts.workspace, options.writable) {
         (Attempt::NotTried, _) => Finding::unknown(),
-        (attempt, true) => can_be_written(attempt),
+        (attempt, true) => can_be_written(
+            attempt,
+            "it belongs to somebody else than user in [sandbox.container], or a rule of the host's keeps it from containers (SELinux: chcon -Rt container_file_t)",
+        ),
         // Nothing in it is anybody's, and it goes with the container.
         (_, false) if options.workspace.is_none() => {
             Finding::holds("it can only be read, but by programs, whose scratch it is")
@@ -226,15 +229,18 @@ pub(super) fn workspace(facts: &Facts, options: &ContainerOptions) -> Finding {
 }
 
 pub(super) fn tmp(facts: &Facts) -> Finding {
-    can_be_written(&facts.tmp)
+    can_be_written(
+        &facts.tmp,
+        "it belongs to somebody else than user in [sandbox.container]",
+    )
 }
 
-fn can_be_written(attempt: &Attempt) -> Finding {
+fn can_be_written(attempt: &Attempt, otherwise: &str) -> Finding {
     match attempt {
         Attempt::Possible => Finding::holds("it can be written"),
         Attempt::Refused(reason) => Finding::broken(
             format!("it cannot be written: {}", listed([reason.as_str()])),
-            "it belongs to somebody else than user in [sandbox.container]",
+            otherwise,
         ),
         Attempt::NotTried => Finding::unknown(),
     }

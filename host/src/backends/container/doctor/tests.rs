@@ -10,7 +10,7 @@ use belljar_protocol::facts::{Attempt, Facts, LimitFile, Told};
 use super::{
     super::{
         ContainerEngine, ContainerOptions, ContainerUser, Guarantee, HostUser,
-        arguments::Surroundings, gap, info::EngineInfo,
+        arguments::Surroundings, gap,
     },
     *,
 };
@@ -269,16 +269,8 @@ fn a_rootless_engine_makes_the_caller_root() {
             workspace: Some("/srv/work".into()),
             ..options(engine)
         };
-        let rootless = Surroundings {
-            host_user: Some(HostUser {
-                uid: 1000,
-                gid: 1000,
-            }),
-            info: EngineInfo {
-                rootless: true,
-                ..EngineInfo::default()
-            },
-        };
+        let mut rootless = surroundings();
+        rootless.info.rootless = true;
         let expected = Expected::new(&asked, &rootless, Vec::new());
         let rows = rows(&asked, &expected, &facts);
         let user = rows.iter().find(|row| row.guarantee == "host-user");

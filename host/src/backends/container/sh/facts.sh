@@ -20,7 +20,7 @@ tell() {
     head -c "$text" "$2" 2>/dev/null || part unknown "$1"
 }
 
-# The limit in file $2 of controller $1, whose name is empty in the second version of cgroups: where a container sees
+# The limit in file $2 of controller $1 (the files are those that a resident looks at, too), whose name is empty in the second version of cgroups: where a container sees
 # its own group as the root of all, and where the kernel says that its own is.
 limit() {
     own=

@@ -102,6 +102,10 @@ impl Platform {
             .retain(|stat| !stat.zombie || launch == Some(stat.pid));
         census.ending += found - census.alive.len();
         census.alive.retain(|stat| !stat.zombie);
+        if !self.gets_orphans() {
+            // What ends leaves us nothing, and whoever gets it reaps it at leisure.
+            census.ending = 0;
+        }
         census
     }
 

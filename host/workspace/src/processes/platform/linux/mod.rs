@@ -101,6 +101,11 @@ impl Platform {
         gaps
     }
 
+    /// Whether what loses its parent becomes a child of ours.
+    fn gets_orphans(&self) -> bool {
+        self.subreaper.is_some()
+    }
+
     /// How many processes were killed so far because memory ran out; none where nothing tells.
     pub(in super::super) fn memory_kills(&self) -> Option<u64> {
         self.memory.as_ref()?.kills()
@@ -157,6 +162,10 @@ impl Platform {
         let Some(procfs) = &self.procfs else {
             return false;
         };
+        if !self.gets_orphans() {
+            // What is left may be anybody's child.
+            return false;
+        }
         // Whatever is left is a child of ours by now, or below one. Usually there is none.
         let orphans = procfs.orphans();
         if registry::lock().are_leaders(&orphans) {
@@ -197,6 +206,10 @@ impl Platform {
             members = census.alive;
             ending += census.ending;
             if members.is_empty() && census.ending == 0 {
+                if let (Some(leader), false) = (leader, self.gets_orphans()) {
+                    // What has lost its parent is not found below us, and may be in the group.
+                    leader.signal_group(Signal::KILL);
+                }
                 return Left::Nothing;
             }
             let mut stable = !members.is_empty();

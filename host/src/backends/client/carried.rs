@@ -1,0 +1,239 @@
+//! Programs with bytes in and bytes out, over a client that runs a shell's text and moves files.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use belljar_contract::{
+    Context, Error, ErrorKind, Operation, Stop, async_trait,
+    blocking::block_on,
+    processes::{Execution, Outcome, Output},
+};
+
+use super::{
+    super::posix::{Exec, ExecCall, ExecError},
+    Client, ClientError, ClientOutput,
+    frame::{self, Frame},
+};
+
+const SCRIPT: &str = include_str!("carry.sh");
+
+/// So much is printed at once; more lies in files. As text it is three times that.
+const AT_ONCE: u64 = 16 << 10;
+/// A longer command travels in a file: a system takes some 128 KiB as one argument.
+const LONGEST_COMMAND: usize = 32 << 10;
+/// More than the script prints, whatever happened.
+const LONGEST_ANSWER: usize = 128 << 10;
+/// How long it may take to remove what travelled, at the end.
+const CLEAR: Duration = Duration::from_secs(10);
+
+/// An [`Exec`] over a [`Client`]; every clone is the same.
+#[derive(Clone)]
+pub(super) struct Carried {
+    client: Arc<dyn Client>,
+    /// The session's own directory on the other side.
+    folder: Arc<str>,
+    calls: Arc<AtomicU64>,
+}
+
+impl Carried {
+    /// Makes the directory for what travels.
+    pub(super) async fn open(
+        context: &Context,
+        client: Arc<dyn Client>,
+        folder: String,
+    ) -> Result<Self, Error> {
+        // One that is there already is somebody else's.
+        let command = format!("umask 077 && mkdir {}", quoted(&folder));
+        let made = client.exec(context, &command).await;
+        let failed = |kind, message: String| Error::new(kind, Operation::Open, message);
+        match made {
+            Ok(output) if output.code == 0 => Ok(Self {
+                client,
+                folder: folder.into(),
+                calls: Arc::default(),
+            }),
+            Ok(output) => {
+                let said = shortened(&output.stderr);
+                let message = format!("the directory {folder} cannot be made: {said}");
+                Err(failed(ErrorKind::BackendFailed, message))
+            }
+            Err(error) => {
+                let kind = match &error {
+                    ClientError::Unavailable { .. } => ErrorKind::BackendUnavailable,
+                    ClientError::Busy { .. } => ErrorKind::Busy,
+                    ClientError::Failed { .. } => ErrorKind::BackendFailed,
+                };
+                Err(failed(kind, error.to_string()).because(error))
+            }
+        }
+    }
+
+    /// Removes the directory; what cannot be removed ends with the sandbox.
+    pub(super) async fn clear(&self) {
+        let context = Context::new().with_timeout(CLEAR);
+        let command = format!("rm -rf {}", quoted(&self.folder));
+        let _ = self.client.exec(&context, &command).await;
+    }
+
+    async fn run(&self, context: &Context, call: ExecCall) -> Result<Execution, ExecError> {
+        if call.user.is_some() {
+            return Err(failed("programs run as one user there"));
+        }
+        let began = context.now();
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        let base = format!("{}/{number}", self.folder);
+        let input = match call.stdin.is_empty() {
+            true => "null",
+            false => {
+                let name = format!("{base}.in");
+                self.client.write(context, &name, &call.stdin).await?;
+                "file"
+            }
+        };
+        let (kept, at_once) = (call.output_limit.to_string(), AT_ONCE.to_string());
+        let words = ["sh", "-c", SCRIPT, "sh", &base, input, &kept, &at_once];
+        let words = words
+            .into_iter()
+            .chain(call.argv.iter().map(String::as_str));
+        let command = words.map(quoted).collect::<Vec<_>>().join(" ");
+        let answer = self.ask(context, &base, &command).await?;
+        let frame = Frame::parse(&answer.stdout)
+            .filter(|_| answer.code == 0)
+            .ok_or_else(|| not_understood(&answer))?;
+        let outputs = match frame.outputs {
+            Some(outputs) => outputs,
+            None => self.fetch(context, &base).await?,
+        };
+        let [stdout, stderr] = outputs;
+        let output = |kept, total| {
+            frame::output(kept, total, call.output_limit)
+                .ok_or_else(|| failed("what was printed does not have the length that was told"))
+        };
+        Ok(Execution {
+            outcome: Outcome::Exited(frame.code),
+            stdout: output(stdout, frame.totals[0])?,
+            stderr: output(stderr, frame.totals[1])?,
+            duration: context.now().saturating_sub(began),
+        })
+    }
+
+    async fn ask(
+        &self,
+        context: &Context,
+        base: &str,
+        command: &str,
+    ) -> Result<ClientOutput, ExecError> {
+        let answer = match command.len() > LONGEST_COMMAND {
+            false => self.client.exec(context, command).await?,
+            true => {
+                let name = format!("{base}.sh");
+                let content = command.as_bytes();
+                self.client.write(context, &name, content).await?;
+                let command = format!("sh {}", quoted(&name));
+                self.client.exec(context, &command).await?
+            }
+        };
+        match answer.stdout.len() > LONGEST_ANSWER {
+            true => Err(failed("it printed more than it was asked for")),
+            false => Ok(answer),
+        }
+    }
+
+    /// What was too much to be printed.
+    async fn fetch(&self, context: &Context, base: &str) -> Result<[Vec<u8>; 2], ExecError> {
+        let names = [format!("{base}.out"), format!("{base}.err")];
+        let stdout = self.client.read(context, &names[0]).await?;
+        let stderr = self.client.read(context, &names[1]).await?;
+        let [out, err] = names.each_ref().map(|name| quoted(name));
+        // They go with the session at the latest.
+        let _ = self
+            .client
+            .exec(context, &format!("rm -f {out} {err}"))
+            .await;
+        Ok([stdout, stderr])
+    }
+}
+
+#[async_trait]
+impl Exec for Carried {
+    async fn exec(&self, context: &Context, call: ExecCall) -> Result<Execution, ExecError> {
+        let (carried, context) = (self.clone(), context.child());
+        // When this future is dropped, the program is not wanted any more.
+        let _cancel = OnDrop(context.clone());
+        // A client may need the runtime of who calls.
+        let runtime = tokio::runtime::Handle::try_current().ok();
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        // Always on another thread: whoever waits for a program must be able to run one that ends it, and a client
+        // may forget its context.
+        let work = move || {
+            let _runtime = runtime.as_ref().map(tokio::runtime::Handle::enter);
+            let began = context.now();
+            let ran = block_on(&context, carried.run(&context, call));
+            let ended = match (ran, context.check()) {
+                (Err(stop), _) | (Ok(Err(_)), Err(stop)) => Ok(stopped(&context, stop, began)),
+                (Ok(ran), _) => ran,
+            };
+            // Nobody waits any more when it is not received.
+            let _ = answer.send(ended);
+        };
+        std::thread::Builder::new()
+            .name("belljar-client".into())
+            .spawn(work)
+            .map_err(|error| ExecError::Busy {
+                message: error.to_string(),
+            })?;
+        answered
+            .await
+            .unwrap_or_else(|_| Err(failed("the thread that waited for it is gone")))
+    }
+}
+
+struct OnDrop(Context);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.0.cancellation().cancel();
+    }
+}
+
+/// A program that was given up, whatever it printed.
+fn stopped(context: &Context, stop: Stop, began: Duration) -> Execution {
+    Execution {
+        outcome: match stop {
+            Stop::TimedOut => Outcome::TimedOut,
+            Stop::Cancelled => Outcome::Cancelled,
+        },
+        stdout: Output::default(),
+        stderr: Output::default(),
+        duration: context.now().saturating_sub(began),
+    }
+}
+
+fn failed(message: impl Into<String>) -> ExecError {
+    ExecError::Failed {
+        message: message.into(),
+    }
+}
+
+fn not_understood(answer: &ClientOutput) -> ExecError {
+    failed(format!(
+        "what it printed is no answer of ours (exit code {}): {} {}",
+        answer.code,
+        shortened(&answer.stdout),
+        shortened(&answer.stderr)
+    ))
+}
+
+fn shortened(text: &str) -> String {
+    text.trim().chars().take(500).collect()
+}
+
+/// A word as a shell reads it back, whatever is in it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

@@ -1,0 +1,28 @@
+# Runs a program whose input lies in a file, and prints how it ended and what it printed, as text.
+# $1: what the names of this call's files begin with; $2: file or null; $3: bytes kept of each output;
+# $4: bytes of both that are printed at once; then the program.
+b=$1 i=/dev/null k=$3 m=$4
+[ "$2" = null ] || i=$b.in
+shift 4
+umask 077
+"$@" <"$i" >"$b.out" 2>"$b.err"
+c=$?
+rm -f "$b.in" "$b.sh"
+kept() {
+    n=$(wc -c <"$1") || exit 70
+    n=$((n)) s=$n
+    [ "$n" -gt "$k" ] || return 0
+    h=$((k / 2)) s=$k
+    { head -c "$h" "$1" && tail -c "$((k - h))" "$1"; } >"$b.cut" && mv -f "$b.cut" "$1" || exit 70
+}
+kept "$b.out"
+o=$n p=$s
+kept "$b.err"
+echo "belljar $c $o $n"
+if [ "$((p + s))" -gt "$m" ]; then
+    echo files
+else
+    od -An -v -tx1 <"$b.out" && echo and && od -An -v -tx1 <"$b.err" && echo end || exit 70
+    rm -f "$b.out" "$b.err"
+fi
+exit 0

@@ -1,0 +1,191 @@
+//! The contract over a client: four functions of whoever lends sandboxes.
+//!
+//! | file | what |
+//! |---|---|
+//! | `carried` | an [`Exec`] over the four: content travels in files, what was printed comes back as text |
+//! | `frame` | what the script prints, read |
+//! | `carry.sh` | the script |
+//!
+//! [`PosixBackend`] makes the contract of that. So a client that can run a shell's text and move whole files has every
+//! operation, confined as everywhere; one that can do more gives an [`Exec`] of its own.
+
+mod carried;
+mod frame;
+
+use std::sync::Arc;
+
+use belljar_contract::{
+    Backend, Context, Error, ErrorKind, Operation, Request, Response, Result, async_trait,
+    session::Description,
+};
+
+use self::carried::Carried;
+use super::posix::{Exec, ExecError, PosixBackend, PosixOptions, nonce};
+
+/// Whoever lends a sandbox: a vendor's API, or your own service.
+///
+/// Each function may be called any number of times at once. What they are given is never trusted to be text that a
+/// person wrote: a path and a command have been quoted already, and must go to the other side as they are.
+///
+/// [`ClientOptions::open`] makes a backend of it.
+#[async_trait]
+pub trait Client: Send + Sync {
+    /// The whole content of a file. Paths are absolute.
+    ///
+    /// # Errors
+    /// [`ClientError`], also when there is no such file.
+    async fn read(&self, context: &Context, path: &str) -> Result<Vec<u8>, ClientError>;
+
+    /// Makes or replaces a file, for the session's user alone where that can be said.
+    ///
+    /// # Errors
+    /// [`ClientError`] when not all of the content is there.
+    async fn write(&self, context: &Context, path: &str, content: &[u8])
+    -> Result<(), ClientError>;
+
+    /// Has a POSIX shell run a command, and waits for its end. There is no standard input. What is printed is ASCII;
+    /// nothing is lost when it comes back as text.
+    ///
+    /// It may be given up (the future is dropped, or the context is over): whether the command goes on then is
+    /// the client's affair, and another one will look for it.
+    ///
+    /// # Errors
+    /// [`ClientError`] when it did not begin, or when it is not known how it ended. That it ended with another code than
+    /// 0 is no error.
+    async fn exec(&self, context: &Context, command: &str) -> Result<ClientOutput, ClientError>;
+
+    /// Ends the session on the other side. Called once.
+    ///
+    /// # Errors
+    /// [`ClientError`] when something may be left.
+    async fn close(&self) -> Result<(), ClientError>;
+
+    /// Runs programs with bytes in and bytes out, where the other side can: an operation is then one call and not
+    /// up to four.
+    fn native(&self) -> Option<Arc<dyn Exec>> {
+        None
+    }
+}
+
+/// What a command came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientOutput {
+    /// The exit code.
+    pub code: i32,
+    /// What it printed.
+    pub stdout: String,
+    /// What it said of failures.
+    pub stderr: String,
+}
+
+/// Why a client could not do what it should.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// The sandbox is gone, and with it the session.
+    #[error("the sandbox is gone: {message}")]
+    Unavailable {
+        /// The other side's own words.
+        message: String,
+    },
+    /// There is no room for another call now.
+    #[error("there is no room for another call now: {message}")]
+    Busy {
+        /// The other side's own words.
+        message: String,
+    },
+    /// Anything else.
+    #[error("the client failed: {message}")]
+    Failed {
+        /// The other side's own words.
+        message: String,
+    },
+}
+
+impl From<ClientError> for ExecError {
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::Unavailable { message } => Self::Unavailable { message },
+            ClientError::Busy { message } => Self::Busy { message },
+            ClientError::Failed { message } => Self::Failed { message },
+        }
+    }
+}
+
+/// How a backend over a [`Client`] is opened.
+#[derive(Clone, Debug)]
+pub struct ClientOptions {
+    /// The workspace and what is said of it.
+    pub posix: PosixOptions,
+    /// A directory of the other side's for what travels: absolute, and not in the workspace. `/tmp`, mostly.
+    pub scratch: String,
+}
+
+impl ClientOptions {
+    /// Looks at the other side, and makes the backend. The client is closed when that fails.
+    ///
+    /// # Errors
+    /// As [`PosixOptions::open`].
+    pub async fn open(
+        self,
+        context: &Context,
+        client: Arc<dyn Client>,
+    ) -> Result<Arc<dyn Backend>> {
+        let opened = self.prepare(context, Arc::clone(&client)).await;
+        match opened {
+            Ok(backend) => Ok(Arc::new(backend)),
+            Err(error) => {
+                // Why it did not open counts more.
+                let _ = client.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn prepare(self, context: &Context, client: Arc<dyn Client>) -> Result<ClientBackend> {
+        let (exec, carried): (Arc<dyn Exec>, _) = match client.native() {
+            Some(native) => (native, None),
+            None => {
+                let folder = format!("{}/belljar-{}", self.scratch, nonce());
+                let carried = Carried::open(context, Arc::clone(&client), folder).await?;
+                (Arc::new(carried.clone()), Some(carried))
+            }
+        };
+        let posix = self.posix.open(context, exec).await?;
+        Ok(ClientBackend {
+            posix,
+            carried,
+            client,
+        })
+    }
+}
+
+/// A session over a client.
+struct ClientBackend {
+    posix: PosixBackend,
+    carried: Option<Carried>,
+    client: Arc<dyn Client>,
+}
+
+#[async_trait]
+impl Backend for ClientBackend {
+    fn describe(&self) -> Arc<Description> {
+        self.posix.describe()
+    }
+
+    async fn call(&self, context: &Context, request: Request) -> Result<Response> {
+        self.posix.call(context, request).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        let ended = self.posix.close().await;
+        if let Some(carried) = &self.carried {
+            carried.clear().await;
+        }
+        let closed = self.client.close().await.map_err(|error| {
+            let kind = ErrorKind::BackendFailed;
+            Error::new(kind, Operation::Close, error.to_string()).because(error)
+        });
+        ended.and(closed)
+    }
+}
