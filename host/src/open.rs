@@ -4,6 +4,7 @@
 
 mod container;
 mod examine;
+mod remote;
 mod sandboxes;
 
 use std::{collections::BTreeMap, path::PathBuf};
@@ -13,7 +14,7 @@ use crate::{
     backends::{EngineEnvironment, LocalOptions, OpenError, VirtualOptions},
     config::{Backend, Config, ConfigError, LocalConfig, ToolConfig, Wasi},
     host::{Host, HostOptions},
-    open::container::container_options,
+    open::{container::container_options, remote::remote_options},
     runtime::{LoadError, WasiMode},
     sandbox::Sandbox,
     tool::Tool,
@@ -24,8 +25,8 @@ use crate::{
 pub struct OpenOptions {
     /// As [`LocalOptions::owns_all_children`].
     pub owns_all_children: bool,
-    /// The variables of a container engine's program: where its engine is, which the library never asks the
-    /// environment for.
+    /// The variables of a container engine's program, and of a remote backend's command: where its engine is, or how
+    /// its machine is reached, which the library never asks the environment for.
     pub engine_environment: EngineEnvironment,
     /// As [`ContainerOptions::residents`](crate::backends::ContainerOptions::residents).
     pub residents: Vec<PathBuf>,
@@ -62,7 +63,7 @@ impl Sandbox {
     /// ```
     ///
     /// # Ambient authority
-    /// The workspace's path is the host's, and so are the processes of `local`.
+    /// The workspace's path is the host's, and so are the processes of `local` and the command of `remote`.
     ///
     /// # Errors
     /// [`OpenError`] when the backend does not open.
@@ -89,6 +90,7 @@ impl Sandbox {
             Backend::Container(container) => {
                 container_options(config, container, options).open_ambient()
             }
+            Backend::Remote(remote) => remote_options(config, remote, options)?.open_ambient(),
         };
         backend.map(Self::new)
     }

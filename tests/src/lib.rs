@@ -7,6 +7,7 @@ mod emulated;
 mod podman;
 mod resident;
 mod rootless;
+mod ssh_server;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ pub use emulated::{EMULATED, emulated_resident, has_emulator};
 pub use podman::OwnPodman;
 pub use resident::ResidentProcess;
 pub use rootless::RootlessPodman;
+pub use ssh_server::SshServer;
 
 /// The workspace's root folder.
 #[must_use]

@@ -47,6 +47,7 @@ impl ResidentProcess {
             root: root.clone(),
             variables: Vec::new(),
             limits,
+            silence: None,
         };
         let context = Context::new().with_timeout(Duration::from_secs(20));
         let stream = Stream::new(output.into(), input.into());

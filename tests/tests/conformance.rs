@@ -4,15 +4,15 @@
 use std::{
     path::Path,
     process::{Command, ExitCode},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
 use belljar::{
     Backend, Context, async_trait,
     backends::{
-        ContainerEngine, ContainerOptions, LocalOptions, OpenError, ResidentChoice,
-        TransportChoice, VirtualOptions,
+        ContainerEngine, ContainerOptions, EngineEnvironment, LocalOptions, OpenError,
+        RemoteOptions, ResidentChoice, TransportChoice, VirtualOptions,
     },
     layers::{Policy, PolicyBackend},
 };
@@ -22,8 +22,8 @@ use belljar_conformance::{
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
 use belljar_tests::{
-    BUSYBOX, DEBIAN, ResidentProcess, container_options, emulated_resident, has_emulator,
-    has_engine, static_resident,
+    BUSYBOX, DEBIAN, ResidentProcess, SshServer, container_options, emulated_resident,
+    has_emulator, has_engine, static_resident,
 };
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
@@ -68,6 +68,10 @@ fn main() -> ExitCode {
     backends.extend(containers.by_ref().take(2));
     backends.push(("policy", Arc::new(Directory::new(behind_policy, true))));
     backends.extend(containers);
+    let ssh = Arc::new(OverSsh(OnceLock::new()));
+    if is_wanted("ssh", false, filter) && SshServer::is_possible() {
+        backends.push(("ssh", Arc::clone(&ssh) as Arc<dyn Factory>));
+    }
     // Case by case, so that one that takes all of a processor is beside others that do, and one that holds a time
     // to its promise beside others that wait.
     let trials = cases()
@@ -81,6 +85,9 @@ fn main() -> ExitCode {
     // Most of a case's time is waiting.
     arguments.test_threads.get_or_insert(THREADS);
     let conclusion = libtest_mimic::run(&arguments, trials);
+    if let Some(Some(server)) = ssh.0.get() {
+        server.stop();
+    }
     for (_, session) in sessions {
         if let Err(error) = belljar_contract::blocking::block_on(&Context::new(), session.close()) {
             panic!("a session was not closed: {error:?}");
@@ -171,22 +178,12 @@ struct InContainer {
 impl InContainer {
     /// Opens it, where it is wanted and its engine is here. A run of other backends alone starts none.
     fn open(&self, filter: Option<&str>) -> Option<Sandbox> {
-        let wanted = match filter {
-            Some(filter) if !filter.is_empty() => {
-                let backend = filter.split("::").next().unwrap_or(filter);
-                match self.slow {
-                    true => backend == self.name,
-                    false => self.name.starts_with(backend),
-                }
-            }
-            _ => !self.slow,
-        };
         let engine = match self.engine {
             // Whoever plays its part has docker do it.
             ContainerEngine::Apple => ContainerEngine::Docker,
             engine => engine,
         };
-        if !wanted || !has_engine(engine, self.image) {
+        if !is_wanted(self.name, self.slow, filter) || !has_engine(engine, self.image) {
             return None;
         }
         let mut options = container_options(self.engine, self.image);
@@ -195,6 +192,20 @@ impl InContainer {
             Ok(backend) => Some(Sandbox::new(backend)),
             Err(error) => panic!("the {} backend does not open: {error:?}", self.name),
         }
+    }
+}
+
+/// Whether a backend is among those that a filter names; a slow one is when it is named in full.
+fn is_wanted(name: &str, slow: bool, filter: Option<&str>) -> bool {
+    match filter {
+        Some(filter) if !filter.is_empty() => {
+            let backend = filter.split("::").next().unwrap_or(filter);
+            match slow {
+                true => backend == name,
+                false => name.starts_with(backend),
+            }
+        }
+        _ => !slow,
     }
 }
 
@@ -311,6 +322,36 @@ impl Factory for Directory {
             }
             false => fresh,
         };
+        Ok(fresh.keeping((workspace, outside)))
+    }
+}
+
+/// Opens a session over `ssh` for each case, in a temporary directory of the server, which has this machine's
+/// files. It starts with the first.
+struct OverSsh(OnceLock<Option<SshServer>>);
+
+#[async_trait]
+impl Factory for OverSsh {
+    async fn open(&self, _: &Context) -> Result<Workspace, Failure> {
+        let wrong = |what: &str| Failure::wrong(what.to_owned());
+        let server = self.0.get_or_init(SshServer::start).as_ref();
+        let server = server.ok_or_else(|| wrong("the server does not start"))?;
+        let folder = || tempfile::tempdir().map_err(|_| wrong("no temporary directory"));
+        let (workspace, outside) = (folder()?, folder()?);
+        let root = workspace
+            .path()
+            .to_str()
+            .ok_or_else(|| wrong("not UTF-8"))?;
+        let resident = static_resident().display().to_string();
+        let options = RemoteOptions {
+            program_environment: EngineEnvironment::from_variables(std::env::vars_os()),
+            ..RemoteOptions::new(server.ssh(&[], &[&resident, "stdio"]), root)
+        };
+        let backend = options
+            .open_ambient()
+            .map_err(|error| Failure::wrong(format!("the backend does not open: {error}")))?;
+        let host = HostDirectory::new_ambient(workspace.path(), outside.path());
+        let fresh = Workspace::fresh(Sandbox::new(backend)).with_outside(Arc::new(host));
         Ok(fresh.keeping((workspace, outside)))
     }
 }

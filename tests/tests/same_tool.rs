@@ -3,10 +3,11 @@
 
 use belljar::{
     CallError, Capability, Host, HostOptions, Sandbox, Tool, WasiMode,
-    backends::{ContainerEngine, LocalOptions, VirtualOptions},
+    backends::{ContainerEngine, EngineEnvironment, LocalOptions, RemoteOptions, VirtualOptions},
 };
 use belljar_contract::{Context, blocking::block_on};
-use belljar_tests::{BUSYBOX, container_options, has_engine};
+use belljar_tests::{BUSYBOX, SshServer, container_options, has_engine, static_resident};
+use tempfile::TempDir;
 
 fn coding() -> Tool {
     let host = Host::new(HostOptions::default()).expect("the engine starts");
@@ -22,6 +23,17 @@ fn on_local() -> Sandbox {
     let options = LocalOptions {
         allow_host_processes: true,
         ..LocalOptions::default()
+    };
+    Sandbox::new(options.open_ambient().expect("it opens"))
+}
+
+/// What `ssh` reaches, with a workspace there. The server lasts until the sandbox is closed.
+fn on_ssh(server: &SshServer, workspace: &TempDir) -> Sandbox {
+    let resident = static_resident().display().to_string();
+    let root = workspace.path().to_str().expect("UTF-8");
+    let options = RemoteOptions {
+        program_environment: EngineEnvironment::from_variables(std::env::vars_os()),
+        ..RemoteOptions::new(server.ssh(&[], &[&resident, "stdio"]), root)
     };
     Sandbox::new(options.open_ambient().expect("it opens"))
 }
@@ -88,6 +100,8 @@ fn files_are_the_same_on_each_backend() {
     let one = on_virtual();
     let mut others = on_containers();
     others.push(on_local());
+    let (server, workspace) = (SshServer::start(), tempfile::tempdir().expect("a folder"));
+    others.extend(server.as_ref().map(|server| on_ssh(server, &workspace)));
     for (name, arguments) in calls {
         let answer = call(&tool, &one, name, arguments);
         for other in &others {
@@ -109,6 +123,8 @@ fn processes_run_where_there_are_some() {
     let tool = coding();
     let mut sandboxes = on_containers();
     sandboxes.push(on_local());
+    let (server, workspace) = (SshServer::start(), tempfile::tempdir().expect("a folder"));
+    sandboxes.extend(server.as_ref().map(|server| on_ssh(server, &workspace)));
     for sandbox in &sandboxes {
         let call = |name, arguments| call(&tool, sandbox, name, arguments);
         call(

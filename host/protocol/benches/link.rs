@@ -102,6 +102,7 @@ fn session() -> Client {
         root: "/".into(),
         variables: vec![],
         limits: Limits::default(),
+        silence: None,
     };
     let stream = Stream::try_from(host).expect("a stream");
     Client::open(&Context::new(), stream, &open)

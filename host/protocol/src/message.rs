@@ -55,6 +55,9 @@ pub struct Open {
     pub variables: Vec<(String, String)>,
     /// The numbers in force.
     pub limits: Limits,
+    /// How long the host may say nothing at all before it is taken for gone. None where the stream's end tells in
+    /// any case; a network that is cut ends nothing.
+    pub silence: Option<Duration>,
 }
 
 impl std::fmt::Debug for Open {
@@ -65,6 +68,7 @@ impl std::fmt::Debug for Open {
             .field("root", &self.root)
             .field("variables", &names)
             .field("limits", &self.limits)
+            .field("silence", &self.silence)
             .finish()
     }
 }

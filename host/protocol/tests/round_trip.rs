@@ -415,6 +415,7 @@ fn every_opening_survives() {
             root: root.into(),
             variables: vec![("A".into(), String::new()), ("B".into(), "b\0".into())],
             limits,
+            silence: None,
         }));
     }
     survives(&Answer::Refused("no such folder".into()));

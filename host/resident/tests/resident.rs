@@ -99,6 +99,7 @@ fn open_at(stream: Stream, root: &Path) -> Result<(Client, Opened), OpenError> {
         root: root.to_str().expect("as it should be").into(),
         variables: vec![("GIVEN".into(), "value".into())],
         limits: Limits::default(),
+        silence: None,
     };
     Client::open(&Context::new().with_timeout(LONG), stream, &open)
 }

@@ -67,6 +67,7 @@ fn it_keeps_nothing_of_what_it_has_read_and_sleeps() {
         root: folder.path().to_str().unwrap().into(),
         variables: vec![],
         limits: Limits::default(),
+        silence: None,
     };
     let context = Context::new().with_timeout(Duration::from_secs(20));
     let (client, _) = Client::open(&context, stream, &open).unwrap();

@@ -8,6 +8,8 @@ mod executor;
 mod in_process;
 mod local;
 mod posix;
+mod program;
+mod remote;
 mod report;
 mod resident;
 mod virtual_;
@@ -18,12 +20,14 @@ pub use self::{
     client::{Client, ClientError, ClientOptions, ClientOutput},
     container::{
         Bind, CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions,
-        ContainerOptionsError, ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD,
-        EngineEnvironment, Gap, Guarantee, HostUser, Kept, Left, PoolOptions, PruneOptions,
-        PruneReport, PullPolicy, ResidentChoice, TransportChoice, Verdict, prune_ambient,
+        ContainerOptionsError, ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD, Gap,
+        Guarantee, HostUser, Kept, Left, PoolOptions, PruneOptions, PruneReport, PullPolicy,
+        ResidentChoice, TransportChoice, Verdict, prune_ambient,
     },
     local::LocalOptions,
     posix::{Exec, ExecCall, ExecError, PosixBackend, PosixGap, PosixOptions},
+    program::EngineEnvironment,
+    remote::{RemoteError, RemoteFailure, RemoteOptions, RemoteOptionsError},
     report::{ExamineError, Report, Row, Standing, Weakness},
     virtual_::VirtualOptions,
 };
@@ -90,6 +94,21 @@ pub enum OpenError {
         /// Where it was named.
         path: PathBuf,
     },
+    /// This installation has no resident to install on another machine.
+    #[error(
+        "there is no resident to install ({}); build one with `cargo xtask residents`",
+        Looked(looked)
+    )]
+    NothingToInstall {
+        /// The folders where it was looked for.
+        looked: Vec<PathBuf>,
+    },
+    /// The program that serves the contract is there, and cannot be read.
+    #[error("the resident cannot be read")]
+    ResidentUnreadable(#[source] std::io::Error),
+    /// The options of a place that a command reaches are wrong.
+    #[error("the remote backend's options cannot be used")]
+    RemoteOptions(#[from] RemoteOptionsError),
     /// A container did not start.
     #[error("the container did not start")]
     NotStarted(#[source] belljar_contract::Error),
@@ -111,6 +130,21 @@ pub enum OpenError {
         /// The backend.
         name: String,
     },
+}
+
+struct Looked<'a>(&'a [PathBuf]);
+
+impl std::fmt::Display for Looked<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("no folder of residents is known");
+        }
+        f.write_str("looked in")?;
+        for path in self.0 {
+            write!(f, " {}", path.display())?;
+        }
+        Ok(())
+    }
 }
 
 struct Listed<'a>(&'a [Gap]);

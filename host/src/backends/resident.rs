@@ -1,7 +1,9 @@
 //! The workspace engine on the other end of a stream, as a backend.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use belljar_contract::{Context, Error, ErrorKind, Operation, Request, Response, Result, blocking};
 use belljar_protocol::{Client, facts::Facts};
@@ -41,6 +43,11 @@ impl Resident {
         self.0.probe(context)
     }
 
+    /// The same resident, for who does not keep its session open.
+    pub(super) fn downgrade(&self) -> WeakResident {
+        WeakResident(Arc::downgrade(&self.0))
+    }
+
     /// Why it answers no more; none while it does.
     pub(super) fn death(&self) -> Option<String> {
         self.0.death()
@@ -54,6 +61,16 @@ impl Resident {
     /// Ends the stream, and with it the resident and its processes; on this thread.
     pub(super) fn close_here(&self) {
         self.0.close(CLOSE_PATIENCE);
+    }
+}
+
+/// A resident whose session somebody else keeps open.
+pub(super) struct WeakResident(Weak<Client>);
+
+impl WeakResident {
+    /// The resident, while its session is open.
+    pub(super) fn upgrade(&self) -> Option<Resident> {
+        self.0.upgrade().map(Resident)
     }
 }
 

@@ -61,8 +61,8 @@ pub(super) struct Sandbox {
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     pub(super) kubernetes: Option<Spanned<toml::Table>>,
     /// Read only when the backend is remote.
-    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
-    pub(super) remote: Option<Spanned<toml::Table>>,
+    #[schemars(with = "Option<Remote>")]
+    pub(super) remote: Option<Spanned<Remote>>,
 }
 
 /// A mechanism.
@@ -77,7 +77,7 @@ pub(super) enum BackendName {
     Container,
     /// A Pod in a cluster.
     Kubernetes,
-    /// Another machine.
+    /// Wherever a command reaches: another machine, a container that runs already.
     Remote,
 }
 
@@ -213,6 +213,39 @@ pub(super) struct Bind {
     pub(super) container: Option<Spanned<String>>,
     /// Whether it may be changed. Default: false.
     pub(super) writable: Option<bool>,
+}
+
+/// What the remote backend needs to know. What confines processes there is unknown here: whoever names a command
+/// lets tools do what the account that it reaches may do.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Remote {
+    /// A program of this machine and its arguments, whose standard input and output reach a resident, as
+    /// ["ssh", "-o", "BatchMode=yes", "build", "belljar-resident", "stdio"]; with install a POSIX shell, as
+    /// ["ssh", "-o", "BatchMode=yes", "build", "sh"]. The program is a name on the PATH, or a path, relative to
+    /// this file when it has a slash. There is no default.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub(super) command: Option<Spanned<Vec<Spanned<String>>>>,
+    /// The workspace: a directory there, absolute. There is no default.
+    #[schemars(with = "Option<String>")]
+    pub(super) root: Option<Spanned<String>>,
+    /// Whether the command reaches a shell, which starts the resident that fits its machine, and is given it first
+    /// where it lacks it. Its SHA-256 is checked before it is started. Default: false.
+    pub(super) install: Option<bool>,
+    /// The longest time until there is a session. Default: 30s.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) connect_timeout: Option<Spanned<DurationValue>>,
+    /// How long whoever is waited for may say nothing at all before the session is dead. Default: 30s.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) patience: Option<Spanned<DurationValue>>,
+    /// How often a session that rests says that it lives. Default: 30s.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) keep_alive: Option<Spanned<DurationValue>>,
+    /// More variables for processes there.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) environment: BTreeMap<Spanned<String>, String>,
 }
 
 /// The numbers in force.

@@ -14,13 +14,14 @@ use super::{
     limits,
     place::Place,
     position::Position,
+    remote_table,
     sandbox::{ALLOW_HOST_PROCESSES, Backend, LocalConfig, SandboxConfig},
     structure,
     tool::{ToolConfig, name_problem},
 };
 
 /// The backends of this build.
-const BUILT: [&str; 3] = ["virtual", "local", "container"];
+const BUILT: [&str; 4] = ["virtual", "local", "container", "remote"];
 
 /// Reads a configuration, or says everything that is wrong with it.
 pub(super) fn read(text: &str, place: Place<'_>) -> Result<Config, Vec<Problem>> {
@@ -163,14 +164,19 @@ impl Reading<'_> {
                 backend = Backend::Container(container_table::read(self, table, offset));
             }
             BackendName::Kubernetes => self.problem(key(), offset, not_built("kubernetes")),
-            BackendName::Remote => self.problem(key(), offset, not_built("remote")),
+            BackendName::Remote => {
+                let table = sandbox.remote.as_ref();
+                backend = Backend::Remote(remote_table::read(self, table, offset));
+            }
         }
         let container = sandbox.container.as_ref();
         let container = container.filter(|_| !matches!(backend, Backend::Container(_)));
+        let remote = sandbox.remote.as_ref();
+        let remote = remote.filter(|_| !matches!(backend, Backend::Remote(_)));
         for (name, at) in [
             ("container", container.map(Spanned::span)),
             ("kubernetes", sandbox.kubernetes.as_ref().map(Spanned::span)),
-            ("remote", sandbox.remote.as_ref().map(Spanned::span)),
+            ("remote", remote.map(Spanned::span)),
         ] {
             if let Some(at) = at {
                 let message = "not looked at: another backend is chosen".to_owned();
@@ -178,6 +184,10 @@ impl Reading<'_> {
             }
         }
         let workspace = sandbox.workspace.as_ref().and_then(|text| {
+            if let Backend::Remote(_) = backend {
+                let message = "the remote backend's workspace is a directory there; name it as root in [sandbox.remote]".to_owned();
+                self.bad("sandbox.workspace".into(), text.span().start, message);
+            }
             let path = self.path("sandbox.workspace".into(), text)?;
             if path.parent().is_none() {
                 let message = "the workspace is the whole machine".to_owned();

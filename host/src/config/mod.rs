@@ -19,6 +19,8 @@ mod nearest;
 mod place;
 mod position;
 mod quantity;
+mod remote;
+mod remote_table;
 mod sandbox;
 mod structure;
 mod tool;
@@ -29,6 +31,7 @@ pub use self::{
     load::{FILE_NAME, Loader},
     position::Position,
     quantity::duration,
+    remote::RemoteConfig,
     sandbox::{Backend, LocalConfig, SandboxConfig},
     tool::{ToolConfig, Wasi},
 };
@@ -138,6 +141,17 @@ impl Config {
         })
     }
 
+    /// Makes a configuration of what a command reaches, and of a directory there that may only be read until
+    /// [`writable`](Self::writable) says otherwise.
+    #[must_use]
+    pub fn remote(remote: RemoteConfig) -> Self {
+        Self::of(SandboxConfig {
+            backend: Backend::Remote(remote),
+            workspace: None,
+            writable: false,
+        })
+    }
+
     /// Lets the workspace be written.
     #[must_use]
     pub const fn writable(mut self) -> Self {
@@ -202,7 +216,8 @@ impl Config {
     ///
     /// # Errors
     /// [`ConfigError::Invalid`] for a policy that is none, a tool's name that is none, `local` without
-    /// [`allow_host_processes`](Self::allow_host_processes), and a container without an image.
+    /// [`allow_host_processes`](Self::allow_host_processes), a container without an image, and
+    /// a remote place without a command or a directory.
     pub fn check(&self) -> Result<(), ConfigError> {
         let mut problems = self.sandbox.problems();
         for (name, tool) in &self.tools {

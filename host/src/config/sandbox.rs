@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf};
 use super::{
     container::ContainerConfig,
     error::{Problem, ProblemKind},
+    remote::RemoteConfig,
 };
 
 /// A backend and its workspace.
@@ -33,6 +34,8 @@ pub enum Backend {
     Local(LocalConfig),
     /// A container.
     Container(ContainerConfig),
+    /// What a command reaches.
+    Remote(RemoteConfig),
 }
 
 /// What the `local` backend needs to know.
@@ -65,6 +68,7 @@ impl SandboxConfig {
             Backend::Virtual => return Vec::new(),
             Backend::Local(local) => local,
             Backend::Container(container) => return container.problems(),
+            Backend::Remote(remote) => return remote.problems(),
         };
         let mut problems = Vec::new();
         if !local.allow_host_processes {

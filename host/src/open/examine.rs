@@ -2,7 +2,7 @@
 
 use belljar_contract::Context;
 
-use super::container::container_options;
+use super::{container::container_options, remote::remote_options};
 use crate::{
     OpenOptions,
     backends::{ExamineError, Report},
@@ -13,8 +13,8 @@ use crate::{
 /// Opens the sandbox that a configuration describes, looks from inside what it gives of what was asked, and
 /// closes it.
 ///
-/// A container is started for it, a new one. The other backends have nothing to look into; their report is
-/// what they say of themselves.
+/// A container is started for it, a new one; a remote place is connected to. The other backends have nothing to
+/// look into; their report is what they say of themselves.
 ///
 /// # Ambient authority
 /// As [`Sandbox::open_ambient`].
@@ -30,6 +30,10 @@ pub async fn examine_ambient(
     match &config.sandbox.backend {
         Backend::Container(container) => {
             let options = container_options(config, container, options);
+            options.examine_ambient(context).await
+        }
+        Backend::Remote(remote) => {
+            let options = remote_options(config, remote, options)?;
             options.examine_ambient(context).await
         }
         Backend::Virtual | Backend::Local(_) => {

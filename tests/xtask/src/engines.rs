@@ -74,6 +74,10 @@ fn install() -> Result<()> {
         Package::new("podman", "/usr/bin/podman"),
         Package::new("debootstrap", "/usr/sbin/debootstrap"),
         Package::new("busybox-static", BUSYBOX_PROGRAM),
+        // A machine to reach by ssh, and the network between.
+        Package::new("openssh-server", "/usr/sbin/sshd"),
+        Package::new("openssh-client", "/usr/bin/ssh"),
+        Package::new("iproute2", "/sbin/ip"),
     ])
 }
 

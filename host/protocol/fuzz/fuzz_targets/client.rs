@@ -40,6 +40,7 @@ libfuzzer_sys::fuzz_target!(|sent: &[u8]| {
         root: "/".into(),
         variables: vec![],
         limits: Limits::default(),
+        silence: None,
     };
     let context = Context::new().with_timeout(Duration::from_secs(60));
     let stream = Stream::try_from(host).expect("a stream");

@@ -29,6 +29,7 @@ libfuzzer_sys::fuzz_target!(|sent: &[u8]| {
         root: "/".into(),
         variables: vec![],
         limits: Limits::default(),
+        silence: None,
     });
     let open = postcard::to_stdvec(&open).expect("it is encoded");
     let opening =

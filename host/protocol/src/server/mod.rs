@@ -9,6 +9,8 @@ mod crew;
 mod reader;
 mod session;
 
+use std::time::Duration;
+
 use belljar_contract::{Context, Error, Request, Response};
 use rustix::io::Errno;
 
@@ -48,6 +50,9 @@ pub enum ServeError {
     /// The session cannot be opened; the host was told.
     #[error("the session cannot be opened: {0}")]
     Refused(String),
+    /// It said nothing for as long as it may.
+    #[error("the other end said nothing for {} ms", .0.as_millis())]
+    Silent(Duration),
     /// The stream broke.
     #[error("the stream broke")]
     Stream(#[from] std::io::Error),
@@ -125,6 +130,9 @@ pub fn serve<E: Engine>(
         Err(reason) => return refuse(reason),
     };
     reader.set_bounds(bounds(&asked.limits));
+    if let Some(silence) = asked.silence {
+        reader.listen(silence);
+    }
     let session = Session::new(&engine, &output, &over, reader, asked.limits);
     match session.serve(opened)? {
         Served::ToTheEnd => Ok(()),

@@ -1,7 +1,8 @@
 //! Reading from the host, while whoever writes to it may have to wait.
 
-use std::os::fd::OwnedFd;
+use std::{os::fd::OwnedFd, time::Duration};
 
+use belljar_contract::Context;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -19,16 +20,31 @@ use crate::{
 };
 
 /// How often what was posted is tried again, when the host did not take it.
-const STEP: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 20_000_000,
-};
+const STEP: Duration = Duration::from_millis(20);
 
 /// The stream as it is read. It looks at the other direction too: a host that takes no answers is gone.
 pub(super) struct Reader {
     input: OwnedFd,
     output: OwnedFd,
     decoder: Decoder,
+    hearing: Option<Hearing>,
+}
+
+/// When the host was heard last, where it may not be silent for ever.
+struct Hearing {
+    clock: Context,
+    silence: Duration,
+    last: Duration,
+}
+
+impl Hearing {
+    /// How long it may still be silent; none when it was silent for too long.
+    fn left(&self) -> Option<Duration> {
+        let until = self.last.saturating_add(self.silence);
+        until
+            .checked_sub(self.clock.now())
+            .filter(|left| !left.is_zero())
+    }
 }
 
 impl Reader {
@@ -39,12 +55,23 @@ impl Reader {
             input: stream.input,
             output: stream.output.try_clone()?,
             decoder: Decoder::new(opening_bounds()),
+            hearing: None,
         };
         Ok((reader, Output::new(stream.output)))
     }
 
     pub(super) const fn set_bounds(&mut self, bounds: Bounds) {
         self.decoder.set_bounds(bounds);
+    }
+
+    /// Takes a host for gone that says nothing for so long.
+    pub(super) fn listen(&mut self, silence: Duration) {
+        let clock = Context::new();
+        self.hearing = Some(Hearing {
+            last: clock.now(),
+            clock,
+            silence,
+        });
     }
 
     /// The next event; none at the stream's end.
@@ -60,7 +87,12 @@ impl Reader {
             match rustix::io::read(&self.input, self.decoder.spare()) {
                 // Even in the middle of a frame: the host is gone, however.
                 Ok(0) | Err(Errno::CONNRESET) => return Ok(None),
-                Ok(count) => self.decoder.filled(count),
+                Ok(count) => {
+                    self.decoder.filled(count);
+                    if let Some(hearing) = &mut self.hearing {
+                        hearing.last = hearing.clock.now();
+                    }
+                }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
                     if !self.wait(output, over)? {
@@ -108,7 +140,14 @@ impl Reader {
             PollFd::new(&self.output, PollFlags::empty()),
             over.awaited(),
         ];
-        match poll(&mut waited, (!paid).then_some(&STEP)) {
+        let silence = match &self.hearing {
+            Some(hearing) => Some(hearing.left().ok_or(ServeError::Silent(hearing.silence))?),
+            None => None,
+        };
+        let step = (!paid).then_some(STEP);
+        let left = silence.into_iter().chain(step).min();
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        match poll(&mut waited, left.as_ref()) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(true),
             Err(errno) => return Err(errno.into()),

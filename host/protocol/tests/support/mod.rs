@@ -42,6 +42,7 @@ pub(crate) fn opening() -> Open {
         root: "/".into(),
         variables: vec![("SECRET".into(), "x".into())],
         limits: Limits::default(),
+        silence: None,
     }
 }
 
@@ -280,10 +281,17 @@ impl Peer {
 
     /// The same with these limits.
     pub(crate) fn host_within(socket: UnixStream, limits: Limits) -> Self {
-        let opening = Open {
-            limits,
-            ..opening()
-        };
+        Self::host_with(
+            socket,
+            Open {
+                limits,
+                ..opening()
+            },
+        )
+    }
+
+    /// The same with this opening.
+    pub(crate) fn host_with(socket: UnixStream, opening: Open) -> Self {
         let mut peer = Self::new(socket);
         peer.preamble();
         peer.send(&frame(OPEN_CALL, &Ask::Open(opening)));

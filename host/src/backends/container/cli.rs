@@ -2,7 +2,7 @@
 //! environment but what it needs, and gone when the call is.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     sync::Arc,
     time::Duration,
@@ -11,9 +11,9 @@ use std::{
 use belljar_contract::Context;
 
 use super::{
+    super::program::{How, MAX_ANSWER, Program, Supervised},
     CliError, CliFailure, ContainerEngine, EngineEnvironment,
     classify::classify,
-    supervised::{How, MAX_ANSWER, Supervised},
 };
 
 /// How long a call may take that starts and fetches nothing. A daemon under load takes seconds.
@@ -23,8 +23,7 @@ pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug)]
 pub(super) struct Cli {
     engine: ContainerEngine,
-    program: PathBuf,
-    environment: EngineEnvironment,
+    program: Program,
 }
 
 /// One call of the program.
@@ -52,8 +51,7 @@ impl Cli {
         let program = program.map_or_else(|| engine.program().into(), Path::to_owned);
         Self {
             engine,
-            program,
-            environment,
+            program: Program::new(program, environment),
         }
     }
 
@@ -63,21 +61,7 @@ impl Cli {
 
     /// The program with its environment, in a process group of its own, for who supervises it by themselves.
     pub(super) fn command(&self, arguments: &[String]) -> Command {
-        let mut command = Command::new(self.resolved());
-        command.args(arguments);
-        command.env_clear();
-        // Its words are read by a program, which knows one language.
-        command.env("LC_ALL", "C");
-        command.env("PATH", self.path());
-        command.envs(self.environment.variables());
-        // The working directory is nobody's business, and may be gone.
-        command.current_dir("/");
-        #[cfg(unix)]
-        {
-            use std::os::unix::process::CommandExt as _;
-            command.process_group(0);
-        }
-        command
+        self.program.command(arguments)
     }
 
     /// Runs the program to its end; on this thread, which may block.
@@ -121,7 +105,7 @@ impl Cli {
             How::Exited(status) => Err(failed(classify(status.code(), &words), words)),
             How::Lost(error) => {
                 let source = Arc::new(error);
-                let program = self.program.clone();
+                let program = self.program.path().to_owned();
                 Err(failed(CliFailure::NotStarted { program, source }, words))
             }
         }
@@ -137,31 +121,8 @@ impl Cli {
         }
     }
 
-    fn path(&self) -> std::ffi::OsString {
-        let passed = self.environment.variables();
-        let path = passed.into_iter().find(|(name, _)| *name == "PATH");
-        path.map_or_else(
-            || "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin".into(),
-            |(_, path)| path.clone(),
-        )
-    }
-
-    /// The program as a path, so that it is found on the PATH that was passed and not on this process's.
-    fn resolved(&self) -> PathBuf {
-        // Windows looks for more endings than a name has, and does so itself.
-        if self.program.is_absolute() || cfg!(windows) {
-            return self.program.clone();
-        }
-        std::env::split_paths(&self.path())
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join(&self.program))
-            .find(|path| path.is_file())
-            // What is not found is reported by its name when it is started.
-            .unwrap_or_else(|| Path::new("/nonexistent").join(&self.program))
-    }
-
     pub(super) fn not_started(&self, error: std::io::Error) -> CliFailure {
-        let program = self.program.clone();
+        let program = self.program.path().to_owned();
         match error.kind() {
             std::io::ErrorKind::NotFound => CliFailure::ProgramMissing {
                 program,

@@ -4,7 +4,7 @@ use std::{thread, time::Instant};
 
 use belljar_contract::Stop;
 
-use super::{super::supervised::MAX_WORDS, *};
+use super::{super::super::program::MAX_WORDS, *};
 
 /// Calls `sh -c TEXT`.
 fn sh(context: &Context, text: &str, timeout: Duration) -> Result<Answer, CliError> {

@@ -103,6 +103,7 @@ impl Starter {
             root: self.options.cwd.clone(),
             variables: variables.into_iter().collect(),
             limits: self.options.limits,
+            silence: None,
         };
         // A third of it until it is asked whether it lives: a question costs next to nothing.
         let quiet = self.options.patience / 3;

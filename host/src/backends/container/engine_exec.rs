@@ -18,11 +18,11 @@ use belljar_contract::{
 use belljar_workspace::processes::HeadAndTail;
 
 use super::{
+    super::program::{Event, closed, kill, watch},
     ContainerEngine, ContainerFate,
     arguments::{self, Exec as ExecArguments},
     cli::Cli,
     start::Starter,
-    supervised::{Event, closed, kill, watch},
 };
 use crate::backends::posix::{Exec, ExecCall, ExecError};
 

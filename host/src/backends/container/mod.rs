@@ -6,7 +6,7 @@
 //! | `arguments` | options as argument vectors, by pure functions |
 //! | `guarantee`, `gap` | what a container guarantees; what of it was asked for and an engine cannot give |
 //! | `info` | what an engine says of itself |
-//! | `cli` | runs the engine's program (`supervised`, `kept`); `failure` and `classify` say why that failed |
+//! | `cli` | runs the engine's program; `failure` and `classify` say why that failed |
 //! | `doctor` | what a container gives of what was asked, as its resident, or its shell, sees it |
 //! | `labels`, `owner` | what is written on a container, so that it is found again |
 //! | `listing`, `prune` | which containers are ours, and which of them are left over |
@@ -37,7 +37,6 @@ mod container_path;
 mod doctor;
 mod engine;
 mod engine_exec;
-mod environment;
 mod examine;
 mod facts_by_shell;
 mod failure;
@@ -46,7 +45,6 @@ mod fate;
 mod gap;
 mod guarantee;
 mod info;
-mod kept;
 mod labels;
 mod lifecycle;
 mod listing;
@@ -62,13 +60,11 @@ mod running;
 mod served;
 mod standing;
 mod start;
-mod supervised;
 mod transport;
 mod validate;
 
 pub use self::{
     engine::ContainerEngine,
-    environment::EngineEnvironment,
     failure::{CliError, CliFailure},
     fate::ContainerFate,
     gap::Gap,
@@ -82,6 +78,7 @@ pub use self::{
     prune::{Kept, Left, PruneOptions, PruneReport, Verdict, prune_ambient},
     validate::ContainerOptionsError,
 };
+use super::program::EngineEnvironment;
 
 #[cfg(test)]
 mod engine_tests;

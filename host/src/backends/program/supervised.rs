@@ -16,15 +16,15 @@ use belljar_contract::{Context, Stop};
 use super::kept::Kept;
 
 /// The most bytes of an answer: `inspect` of many containers is some hundred kilobytes.
-pub(super) const MAX_ANSWER: usize = 4 << 20;
+pub(in crate::backends) const MAX_ANSWER: usize = 4 << 20;
 /// The most bytes of what is said on standard error that are kept; the last ones, which say why.
-pub(super) const MAX_WORDS: usize = 8 << 10;
+pub(in crate::backends) const MAX_WORDS: usize = 8 << 10;
 /// How long what was printed may take to come after the program has ended: a helper that it left behind
 /// may hold its output open for ever.
-pub(super) const DRAIN: Duration = Duration::from_millis(500);
+pub(in crate::backends) const DRAIN: Duration = Duration::from_millis(500);
 
 /// What happens to a child, in the order in which its threads tell.
-pub(super) enum Event {
+pub(in crate::backends) enum Event {
     /// An output was read to its end.
     Closed,
     /// It ended, and is still to be waited for.
@@ -34,7 +34,7 @@ pub(super) enum Event {
 }
 
 /// How it ended.
-pub(super) enum How {
+pub(in crate::backends) enum How {
     Exited(ExitStatus),
     Hangs,
     Stopped(Stop),
@@ -43,17 +43,17 @@ pub(super) enum How {
 }
 
 /// How it ended, and what it printed.
-pub(super) struct Ended {
-    pub(super) how: How,
-    pub(super) stdout: Vec<u8>,
+pub(in crate::backends) struct Ended {
+    pub(in crate::backends) how: How,
+    pub(in crate::backends) stdout: Vec<u8>,
     /// Whether it printed more than is kept.
-    pub(super) overflowed: bool,
+    pub(in crate::backends) overflowed: bool,
     /// The end of it.
-    pub(super) stderr: Vec<u8>,
+    pub(in crate::backends) stderr: Vec<u8>,
 }
 
 /// A child with the threads that read what it prints.
-pub(super) struct Supervised {
+pub(in crate::backends) struct Supervised {
     child: Child,
     stdout: Kept,
     stderr: Kept,
@@ -62,7 +62,7 @@ pub(super) struct Supervised {
 }
 
 impl Supervised {
-    pub(super) fn new(mut child: Child, input: Option<&[u8]>) -> Self {
+    pub(in crate::backends) fn new(mut child: Child, input: Option<&[u8]>) -> Self {
         let (sender, events) = channel();
         let stdout = Kept::first(MAX_ANSWER);
         let stderr = Kept::last(MAX_WORDS);
@@ -88,7 +88,7 @@ impl Supervised {
     }
 
     /// Waits until it has ended, or must; it is waited for in any case.
-    pub(super) fn wait(mut self, context: &Context, timeout: Duration) -> Ended {
+    pub(in crate::backends) fn wait(mut self, context: &Context, timeout: Duration) -> Ended {
         let cancelled = Mutex::new(self.sender.clone());
         let _registration = context.cancellation().on_cancel(move || {
             let sender = cancelled.lock().unwrap_or_else(PoisonError::into_inner);
@@ -154,7 +154,7 @@ impl Supervised {
 
 /// Tells when the child has ended, without waiting for it: until that is done its id is nobody else's.
 #[cfg(unix)]
-pub(super) fn watch(child: &mut Child, sender: Sender<Event>) {
+pub(in crate::backends) fn watch(child: &mut Child, sender: Sender<Event>) {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     let id = WaitId::Pid(Pid::from_child(child));
     thread::spawn(move || {
@@ -166,12 +166,12 @@ pub(super) fn watch(child: &mut Child, sender: Sender<Event>) {
 
 /// Where a process cannot be watched without waiting for it, its closed outputs tell.
 #[cfg(not(unix))]
-pub(super) fn watch(child: &mut Child, sender: Sender<Event>) {
+pub(in crate::backends) fn watch(child: &mut Child, sender: Sender<Event>) {
     let _ = (child, sender);
 }
 
 /// Kills the child and its group. It was not waited for, so the id is still its own.
-pub(super) fn kill(child: &mut Child) {
+pub(in crate::backends) fn kill(child: &mut Child) {
     #[cfg(unix)]
     {
         use rustix::process::{Pid, Signal, kill_process_group};
@@ -181,7 +181,7 @@ pub(super) fn kill(child: &mut Child) {
 }
 
 /// Tells that an output was read to its end.
-pub(super) fn closed(sender: &Sender<Event>) -> impl FnOnce() + Send + 'static {
+pub(in crate::backends) fn closed(sender: &Sender<Event>) -> impl FnOnce() + Send + 'static {
     let sender = sender.clone();
     move || drop(sender.send(Event::Closed))
 }

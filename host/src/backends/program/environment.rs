@@ -1,11 +1,12 @@
-//! The environment of an engine's program: what it needs to find its engine, and nothing else.
+//! The environment of an engine's program, or of one that reaches another machine: what it needs for that, and
+//! nothing else.
 
 use std::{collections::BTreeMap, ffi::OsString, fmt};
 
-/// The variables of an engine's own program.
+/// The variables of a program through which a sandbox is reached: a container engine's, `ssh`, `kubectl`.
 ///
 /// The library never reads the environment, so the application passes it; whatever is none of
-/// [`NAMES`](Self::NAMES) is left out. Nothing of it reaches a container.
+/// [`NAMES`](Self::NAMES) is left out. Nothing of it reaches a sandbox.
 ///
 /// ```
 /// use belljar::backends::EngineEnvironment;
@@ -20,9 +21,9 @@ use std::{collections::BTreeMap, ffi::OsString, fmt};
 pub struct EngineEnvironment(BTreeMap<&'static str, OsString>);
 
 impl EngineEnvironment {
-    /// The variables that are passed on: where programs, settings and engines are, and how a registry or
-    /// a remote engine is reached.
-    pub const NAMES: [&'static str; 38] = [
+    /// The variables that are passed on: where programs, settings and engines are, and how a registry, a
+    /// remote engine or a cluster is reached.
+    pub const NAMES: [&'static str; 39] = [
         "PATH",
         "HOME",
         "USER",
@@ -61,6 +62,7 @@ impl EngineEnvironment {
         "CONTAINERS_REGISTRIES_CONF",
         "STORAGE_DRIVER",
         "REGISTRY_AUTH_FILE",
+        "KUBECONFIG",
     ];
 
     /// Keeps of some variables those that a program of an engine needs.
@@ -77,7 +79,7 @@ impl EngineEnvironment {
         self.0.keys().copied()
     }
 
-    pub(super) fn variables(&self) -> impl Iterator<Item = (&'static str, &OsString)> {
+    pub(in crate::backends) fn variables(&self) -> impl Iterator<Item = (&'static str, &OsString)> {
         self.0.iter().map(|(name, value)| (*name, value))
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 /// What is kept of an output that is read to its end.
 #[derive(Clone)]
-pub(super) struct Kept {
+pub(in crate::backends) struct Kept {
     bytes: Arc<Mutex<(Vec<u8>, bool)>>,
     most: usize,
     last: bool,
@@ -16,7 +16,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// Keeps the first bytes.
-    pub(super) fn first(most: usize) -> Self {
+    pub(in crate::backends) fn first(most: usize) -> Self {
         Self {
             bytes: Arc::default(),
             most,
@@ -25,7 +25,7 @@ impl Kept {
     }
 
     /// Keeps the last bytes.
-    pub(super) fn last(most: usize) -> Self {
+    pub(in crate::backends) fn last(most: usize) -> Self {
         Self {
             last: true,
             ..Self::first(most)
@@ -33,7 +33,7 @@ impl Kept {
     }
 
     /// Reads all of it, on a thread of its own.
-    pub(super) fn fill(
+    pub(in crate::backends) fn fill(
         &self,
         mut from: impl Read + Send + 'static,
         done: impl FnOnce() + Send + 'static,
@@ -69,7 +69,7 @@ impl Kept {
     }
 
     /// What was kept, and whether there was more.
-    pub(super) fn take(&self) -> (Vec<u8>, bool) {
+    pub(in crate::backends) fn take(&self) -> (Vec<u8>, bool) {
         std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
