@@ -16,7 +16,7 @@ use std::{
 
 use rustix::io::Errno;
 
-use self::turns::{Turns, Who};
+use self::turns::{Place, Turns, Who};
 use crate::{
     encoded::Encoded,
     frame::{HEADER_BYTES, MAX_PAYLOAD, frames},
@@ -92,63 +92,33 @@ impl Output {
         waits: &W,
     ) -> Result<(), W::Ended> {
         let message = match message.single(call) {
-            Ok(frame) => return self.write(frame, &[], Who::Short, waits),
+            Ok(frame) => return self.short(frame, waits),
             Err(message) => message,
         };
+        let mut turn = self.turn(Who::Long, waits)?;
         for (header, payload) in frames(call, message) {
-            self.write(&header.to_bytes(), payload, Who::Long, waits)?;
+            turn.write(&header.to_bytes(), payload, waits)?;
+            if header.left > 0 {
+                turn = turn.again(Who::Long, waits)?;
+            }
         }
         Ok(())
     }
 
     /// Writes something short.
     pub(crate) fn short<W: Waits>(&self, bytes: &[u8], waits: &W) -> Result<(), W::Ended> {
-        self.write(bytes, &[], Who::Short, waits)
-    }
-
-    /// Writes a frame within one turn: nothing of it, or all of it, or the stream is dead. When its call
-    /// ends in the middle, the rest is left to whoever writes next.
-    fn write<W: Waits>(
-        &self,
-        mut first: &[u8],
-        mut second: &[u8],
-        who: Who,
-        waits: &W,
-    ) -> Result<(), W::Ended> {
-        let mut turn = self.turn(who, waits)?;
-        let pen = turn.pen()?;
-        let mut begun = false;
-        while !(pen.owed.is_empty() && first.is_empty() && second.is_empty()) {
-            let pieces = [&*pen.owed, first, second].map(IoSlice::new);
-            match rustix::io::writev(&pen.descriptor, &pieces) {
-                Ok(count) => {
-                    let of_owed = count.min(pen.owed.len());
-                    let of_first = (count - of_owed).min(first.len());
-                    pen.owed.drain(..of_owed);
-                    first = &first[of_first..];
-                    second = &second[count - of_owed - of_first..];
-                    begun |= count > of_owed;
-                    pen.stuck_since = None;
-                }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => match waits.until_taken(pen) {
-                    Err(ended) if begun && W::goes_on(&ended) => {
-                        pen.owed.extend_from_slice(first);
-                        pen.owed.extend_from_slice(second);
-                        return Ok(());
-                    }
-                    waited => waited?,
-                },
-                Err(errno) => return Err(errno.into()),
-            }
-        }
-        Ok(())
+        self.turn(Who::Short, waits)?.write(bytes, &[], waits)
     }
 
     /// Waits for a turn as long as it is wanted.
     fn turn<W: Waits>(&self, who: Who, waits: &W) -> Result<Turn<'_>, W::Ended> {
+        let mine = lock(&self.0).turns.ask(who);
+        self.come(mine, waits)
+    }
+
+    /// Waits for the turn of a place.
+    fn come<W: Waits>(&self, mine: Place, waits: &W) -> Result<Turn<'_>, W::Ended> {
         let mut state = lock(&self.0);
-        let mine = state.turns.ask(who);
         loop {
             if state.closed {
                 state.turns.leave(mine);
@@ -254,7 +224,53 @@ struct Turn<'a> {
     pen: Option<Pen>,
 }
 
-impl Turn<'_> {
+impl<'a> Turn<'a> {
+    /// Writes a frame within one turn: nothing of it, or all of it, or the stream is dead. When its call
+    /// ends in the middle, the rest is left to whoever writes next.
+    fn write<W: Waits>(
+        &mut self,
+        mut first: &[u8],
+        mut second: &[u8],
+        waits: &W,
+    ) -> Result<(), W::Ended> {
+        let pen = self.pen()?;
+        let mut begun = false;
+        while !(pen.owed.is_empty() && first.is_empty() && second.is_empty()) {
+            let pieces = [&*pen.owed, first, second].map(IoSlice::new);
+            match rustix::io::writev(&pen.descriptor, &pieces) {
+                Ok(count) => {
+                    let of_owed = count.min(pen.owed.len());
+                    let of_first = (count - of_owed).min(first.len());
+                    pen.owed.drain(..of_owed);
+                    first = &first[of_first..];
+                    second = &second[count - of_owed - of_first..];
+                    begun |= count > of_owed;
+                    pen.stuck_since = None;
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => match waits.until_taken(pen) {
+                    Err(ended) if begun && W::goes_on(&ended) => {
+                        pen.owed.extend_from_slice(first);
+                        pen.owed.extend_from_slice(second);
+                        return Ok(());
+                    }
+                    waited => waited?,
+                },
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends this turn, and waits for another one. It is asked for first: else it would be luck how many short
+    /// messages go before the next frame of a long one.
+    fn again<W: Waits>(self, who: Who, waits: &W) -> Result<Turn<'a>, W::Ended> {
+        let output = self.output;
+        let place = lock(&output.0).turns.ask(who);
+        drop(self);
+        output.come(place, waits)
+    }
+
     fn pen(&mut self) -> Result<&mut Pen, Errno> {
         self.pen.as_mut().ok_or(Errno::PIPE)
     }
