@@ -12,6 +12,7 @@ mod program;
 mod remote;
 mod report;
 mod resident;
+mod started_once;
 mod virtual_;
 
 use std::path::PathBuf;

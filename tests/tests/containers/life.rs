@@ -75,6 +75,35 @@ fn first_calls_at_once_share_one_container() {
 }
 
 #[test]
+fn one_that_is_closed_while_it_starts_leaves_nothing() {
+    for options in on_each() {
+        let of = options.engine;
+        // At once, and when the container is already there.
+        for seen in [false, true] {
+            let (options, label) = named(options.clone(), "starting");
+            let sandbox = open(options);
+            std::thread::scope(|scope| {
+                let call = scope.spawn(|| run(&sandbox, "true"));
+                if seen {
+                    until("it is made", Duration::from_secs(20), || {
+                        !labelled(of, &label).is_empty()
+                    });
+                }
+                close(&sandbox);
+                assert!(labelled(of, &label).is_empty(), "{of}: it is gone");
+                // Where it was there already, its program may have run.
+                if let Err(error) = call.join().expect("no panic") {
+                    assert_eq!(error.kind, ErrorKind::Closed, "{of}: {error:?}");
+                }
+            });
+            // Nor does one come afterwards, while somebody still has the session.
+            std::thread::sleep(Duration::from_millis(500));
+            assert!(labelled(of, &label).is_empty(), "{of}: nor comes one");
+        }
+    }
+}
+
+#[test]
 fn one_that_is_dropped_ends_too() {
     let Some(options) = on_docker() else { return };
     let (options, label) = named(options, "dropped");

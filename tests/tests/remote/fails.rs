@@ -52,6 +52,25 @@ fn a_program_that_hangs_is_given_up_and_ended() {
 }
 
 #[test]
+fn a_session_that_is_closed_while_it_connects_ends_the_program() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pid = folder.path().join("pid");
+    let sandbox = open(sh(&format!("echo $$ >{}; exec sleep 600", pid.display())));
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| wait(sandbox.list(".", None)));
+        let read = || std::fs::read_to_string(&pid).unwrap_or_default();
+        until("it begins", Duration::from_secs(5), || {
+            read().ends_with('\n')
+        });
+        let ((), took) = timed(|| close(&sandbox));
+        assert!(took < Duration::from_secs(3), "{took:?}");
+        assert!(!lives(read().trim()), "it is gone when the session is");
+        let error = call.join().expect("no panic").expect_err("it is closed");
+        assert_eq!(error.kind, ErrorKind::Closed, "{error:?}");
+    });
+}
+
+#[test]
 fn a_call_that_ends_sooner_ends_as_itself() {
     let sandbox = open(sh("exec sleep 600"));
     let context = Context::new().with_timeout(Duration::from_millis(300));

@@ -1,9 +1,6 @@
 //! A session in a container.
 
-use std::sync::{
-    Arc, OnceLock,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::{Arc, OnceLock};
 
 use belljar_contract::{
     Backend, Context, Error, ErrorKind, Operation, Request, Response, Result, async_trait,
@@ -15,19 +12,18 @@ use tokio::sync::OnceCell;
 use super::{
     fate::ContainerFate, not_started::Failed, pool::Shelf, running::Running, start::Starter,
 };
-use crate::backends::{executor::Executor, resident::no_thread};
+use crate::backends::{executor::Executor, resident::no_thread, started_once::StartedOnce};
 
 /// The container starts at the first call, once for all that come at once.
 pub(super) struct ContainerBackend {
     starter: Arc<Starter>,
     /// Where one may stand that has started already.
     shelf: Option<Arc<Shelf>>,
-    running: OnceCell<Arc<Running>>,
+    running: StartedOnce<Running>,
     /// What is required cannot be had, and will not be at the next call either.
     unmet: OnceLock<Error>,
     /// What became of the container, asked once.
     fate: OnceCell<ContainerFate>,
-    closed: AtomicBool,
     description: Arc<Description>,
 }
 
@@ -40,44 +36,31 @@ impl ContainerBackend {
         Self {
             starter,
             shelf,
-            running: OnceCell::new(),
+            running: StartedOnce::new(),
             unmet: OnceLock::new(),
             fate: OnceCell::new(),
-            closed: AtomicBool::new(false),
             description,
         }
     }
 
     async fn running(&self, context: &Context, operation: Operation) -> Result<&Arc<Running>> {
-        self.running
-            .get_or_try_init(async || {
-                if self.closed.load(Ordering::Acquire) {
-                    let message = "the session is closed";
-                    return Err(Error::new(ErrorKind::Closed, operation, message));
-                }
-                if let Some(unmet) = self.unmet.get() {
-                    return Err(unmet.clone().during(operation));
-                }
-                let (starter, context) = (Arc::clone(&self.starter), context.clone());
-                let shelf = self.shelf.clone();
-                let work = move || match shelf.and_then(|shelf| shelf.take()) {
-                    Some(running) => Ok(running),
-                    None => starter.start(&context),
-                };
-                let started = blocking::run(&Executor, work).await;
-                let failed = match started {
-                    Some(Ok(running)) => return Ok(Arc::new(running)),
-                    Some(Err(failed)) => failed,
-                    None => return Err(no_thread(operation)),
-                };
-                let is_final = matches!(failed, Failed::Unmet(_));
-                let error = failed.during(operation);
-                if is_final {
-                    self.unmet.get_or_init(|| error.clone());
-                }
-                Err(error)
-            })
-            .await
+        if let Some(unmet) = self.unmet.get() {
+            return Err(unmet.clone().during(operation));
+        }
+        let (starter, shelf) = (Arc::clone(&self.starter), self.shelf.clone());
+        let start = move |context: &Context| match shelf.and_then(|shelf| shelf.take()) {
+            Some(running) => Ok(running),
+            None => starter.start(context),
+        };
+        let failed = |failed: Failed| {
+            let is_final = matches!(failed, Failed::Unmet(_));
+            let error = failed.during(operation);
+            if is_final {
+                self.unmet.get_or_init(|| error.clone());
+            }
+            error
+        };
+        self.running.get(context, operation, start, failed).await
     }
 
     /// What the resident sees; starts the container where it does not run.
@@ -123,11 +106,10 @@ impl Backend for ContainerBackend {
     }
 
     async fn close(&self) -> Result<()> {
-        self.closed.store(true, Ordering::Release);
-        let Some(running) = self.running.get() else {
+        let Some(running) = self.running.close().await? else {
             return Ok(());
         };
-        let (starter, ending) = (Arc::clone(&self.starter), Arc::clone(running));
+        let (starter, ending) = (Arc::clone(&self.starter), Arc::clone(&running));
         let ended = blocking::run(&Executor, move || ending.end(&starter.cli)).await;
         let ended = ended.ok_or_else(|| no_thread(Operation::Close))?;
         ended.map_err(|error| {

@@ -1,10 +1,7 @@
 //! A session with a place.
 
 use std::{
-    sync::{
-        Arc, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, PoisonError},
     time::Duration,
 };
 
@@ -13,13 +10,14 @@ use belljar_contract::{
     blocking, session::Description,
 };
 use belljar_protocol::facts::Facts;
-use tokio::sync::{Mutex, OnceCell};
+use tokio::sync::Mutex;
 
 use super::{
     super::{
         executor::Executor,
         program::{Attached, Left},
         resident::no_thread,
+        started_once::StartedOnce,
     },
     RemoteError, RemoteFailure,
     connect::{Connected, Connector},
@@ -34,10 +32,9 @@ const END_PATIENCE: Duration = Duration::from_secs(3);
 /// The connection is made at the first call, once for all that come at once.
 pub(super) struct RemoteBackend {
     connector: Arc<Connector>,
-    connected: OnceCell<Connected>,
+    connected: StartedOnce<Connected>,
     /// What became of the connection, found out once.
     fate: Mutex<Option<RemoteError>>,
-    closed: AtomicBool,
     description: Arc<Description>,
 }
 
@@ -45,40 +42,19 @@ impl RemoteBackend {
     pub(super) fn new(connector: Connector, description: Description) -> Self {
         Self {
             connector: Arc::new(connector),
-            connected: OnceCell::new(),
+            connected: StartedOnce::new(),
             fate: Mutex::new(None),
-            closed: AtomicBool::new(false),
             description: Arc::new(description),
         }
     }
 
-    async fn connected(&self, context: &Context, operation: Operation) -> Result<&Connected> {
-        let connected = self.connected.get_or_try_init(async || {
-            self.is_open(operation)?;
-            let (connector, context) = (Arc::clone(&self.connector), context.clone());
-            let connected = blocking::run(&Executor, move || connector.connect(&context)).await;
-            match connected {
-                Some(connected) => connected.map_err(|failed| failed.during(operation)),
-                None => Err(no_thread(operation)),
-            }
-        });
-        let connected = connected.await?;
-        // Who closed while it was made found nothing to end.
-        if let Err(closed) = self.is_open(operation) {
-            self.end(connected).await?;
-            return Err(closed);
-        }
-        Ok(connected)
-    }
-
-    fn is_open(&self, operation: Operation) -> Result<()> {
-        match self.closed.load(Ordering::Acquire) {
-            true => {
-                let message = "the session is closed";
-                Err(Error::new(ErrorKind::Closed, operation, message))
-            }
-            false => Ok(()),
-        }
+    async fn connected(&self, context: &Context, operation: Operation) -> Result<&Arc<Connected>> {
+        let connector = Arc::clone(&self.connector);
+        let connect = move |context: &Context| connector.connect(context);
+        let failed = |failed: RemoteError| failed.during(operation);
+        self.connected
+            .get(context, operation, connect, failed)
+            .await
     }
 
     /// What the resident sees; connects where that was not done.
@@ -174,9 +150,8 @@ impl Backend for RemoteBackend {
     }
 
     async fn close(&self) -> Result<()> {
-        self.closed.store(true, Ordering::Release);
-        match self.connected.get() {
-            Some(connected) => self.end(connected).await,
+        match self.connected.close().await? {
+            Some(connected) => self.end(&connected).await,
             None => Ok(()),
         }
     }
