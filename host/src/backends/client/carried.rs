@@ -10,13 +10,13 @@ use std::{
 
 use belljar_contract::{
     Context, Error, ErrorKind, Operation, Stop, async_trait,
-    blocking::block_on,
     processes::{Execution, Outcome, Output},
 };
 
 use super::{
     super::posix::{Exec, ExecCall, ExecError},
     Client, ClientError, ClientOutput,
+    apart::{Unanswered, apart},
     frame::{self, Frame},
 };
 
@@ -28,6 +28,8 @@ const AT_ONCE: u64 = 16 << 10;
 const LONGEST_COMMAND: usize = 32 << 10;
 /// More than the script prints, whatever happened.
 const LONGEST_ANSWER: usize = 128 << 10;
+/// How long it may take to make the directory for what travels.
+const MAKE: Duration = Duration::from_secs(20);
 /// How long it may take to remove what travelled, at the end.
 const CLEAR: Duration = Duration::from_secs(10);
 
@@ -49,8 +51,21 @@ impl Carried {
     ) -> Result<Self, Error> {
         // One that is there already is somebody else's.
         let command = format!("umask 077 && mkdir {}", quoted(&folder));
-        let made = client.exec(context, &command).await;
+        let bounded = context.with_timeout(MAKE);
+        let (asked, own) = (Arc::clone(&client), bounded.clone());
+        let made = apart(&bounded, async move { asked.exec(&own, &command).await }).await;
         let failed = |kind, message: String| Error::new(kind, Operation::Open, message);
+        let made = made.map_err(|why| match (why, context.check()) {
+            (_, Err(stop)) => stop.during(Operation::Open),
+            (Unanswered::Stopped(_), Ok(())) => {
+                let message = format!("the client did not answer within {MAKE:?}");
+                failed(ErrorKind::BackendUnavailable, message)
+            }
+            (Unanswered::NoThread(error), Ok(())) => failed(ErrorKind::Busy, error.to_string()),
+            (Unanswered::Gone, Ok(())) => {
+                failed(ErrorKind::BackendFailed, "the client panicked".to_owned())
+            }
+        })?;
         match made {
             Ok(output) if output.code == 0 => Ok(Self {
                 client,
@@ -77,7 +92,8 @@ impl Carried {
     pub(super) async fn clear(&self) {
         let context = Context::new().with_timeout(CLEAR);
         let command = format!("rm -rf {}", quoted(&self.folder));
-        let _ = self.client.exec(&context, &command).await;
+        let (client, own) = (Arc::clone(&self.client), context.clone());
+        let _ = apart(&context, async move { client.exec(&own, &command).await }).await;
     }
 
     async fn run(&self, context: &Context, call: ExecCall) -> Result<Execution, ExecError> {
@@ -165,31 +181,18 @@ impl Exec for Carried {
         let (carried, context) = (self.clone(), context.child());
         // When this future is dropped, the program is not wanted any more.
         let _cancel = OnDrop(context.clone());
-        // A client may need the runtime of who calls.
-        let runtime = tokio::runtime::Handle::try_current().ok();
-        let (answer, answered) = tokio::sync::oneshot::channel();
-        // Always on another thread: whoever waits for a program must be able to run one that ends it, and a client
-        // may forget its context.
-        let work = move || {
-            let _runtime = runtime.as_ref().map(tokio::runtime::Handle::enter);
-            let began = context.now();
-            let ran = block_on(&context, carried.run(&context, call));
-            let ended = match (ran, context.check()) {
-                (Err(stop), _) | (Ok(Err(_)), Err(stop)) => Ok(stopped(&context, stop, began)),
-                (Ok(ran), _) => ran,
-            };
-            // Nobody waits any more when it is not received.
-            let _ = answer.send(ended);
-        };
-        std::thread::Builder::new()
-            .name("belljar-client".into())
-            .spawn(work)
-            .map_err(|error| ExecError::Busy {
+        let (began, own) = (context.now(), context.clone());
+        let ran = apart(&context, async move { carried.run(&own, call).await }).await;
+        match (ran, context.check()) {
+            (Err(Unanswered::Stopped(stop)), _) | (Ok(Err(_)), Err(stop)) => {
+                Ok(stopped(&context, stop, began))
+            }
+            (Ok(ran), _) => ran,
+            (Err(Unanswered::NoThread(error)), _) => Err(ExecError::Busy {
                 message: error.to_string(),
-            })?;
-        answered
-            .await
-            .unwrap_or_else(|_| Err(failed("the thread that waited for it is gone")))
+            }),
+            (Err(Unanswered::Gone), _) => Err(failed("it panicked")),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `apart` | waiting for a client no longer than is wanted |
 //! | `carried` | an [`Exec`] over the four: content travels in files, what was printed comes back as text |
 //! | `frame` | what the script prints, read |
 //! | `carry.sh` | the script |
@@ -9,20 +10,32 @@
 //! [`PosixBackend`] makes the contract of that. So a client that can run a shell's text and move whole files has every
 //! operation, confined as everywhere; one that can do more gives an [`Exec`] of its own.
 
+mod apart;
 mod carried;
 mod frame;
+#[cfg(test)]
+mod tests;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use belljar_contract::{
     Backend, Context, Error, ErrorKind, Operation, Request, Response, Result, async_trait,
     session::Description,
 };
 
-use self::carried::Carried;
+use self::{
+    apart::{Unanswered, apart},
+    carried::Carried,
+};
 use super::posix::{Exec, ExecError, PosixBackend, PosixOptions, nonce};
 
+/// How long a client may take to end the session on the other side.
+const CLOSE: Duration = Duration::from_secs(30);
+
 /// Whoever lends a sandbox: a vendor's API, or your own service.
+///
+/// All of them act as the user that the sandbox's programs are, and as none with more rights: what travels lies where
+/// those programs can change it, a link to anything in its place.
 ///
 /// Each function may be called any number of times at once. What they are given is never trusted to be text that a
 /// person wrote: a path and a command have been quoted already, and must go to the other side as they are.
@@ -136,13 +149,21 @@ impl ClientOptions {
             Ok(backend) => Ok(Arc::new(backend)),
             Err(error) => {
                 // Why it did not open counts more.
-                let _ = client.close().await;
+                let _ = end(client).await;
                 Err(error)
             }
         }
     }
 
     async fn prepare(self, context: &Context, client: Arc<dyn Client>) -> Result<ClientBackend> {
+        if !self.scratch.starts_with('/') || self.scratch.contains('\0') {
+            let message = format!(
+                "the directory for what travels, {:?}, is not absolute; name the whole path, as it is there",
+                self.scratch
+            );
+            let kind = ErrorKind::InvalidArgument;
+            return Err(Error::new(kind, Operation::Open, message));
+        }
         let (exec, carried): (Arc<dyn Exec>, _) = match client.native() {
             Some(native) => (native, None),
             None => {
@@ -182,10 +203,23 @@ impl Backend for ClientBackend {
         if let Some(carried) = &self.carried {
             carried.clear().await;
         }
-        let closed = self.client.close().await.map_err(|error| {
-            let kind = ErrorKind::BackendFailed;
-            Error::new(kind, Operation::Close, error.to_string()).because(error)
-        });
+        let closed = end(Arc::clone(&self.client)).await;
         ended.and(closed)
+    }
+}
+
+/// Has a client end the session on the other side.
+async fn end(client: Arc<dyn Client>) -> Result<()> {
+    let context = Context::new().with_timeout(CLOSE);
+    let closed = apart(&context, async move { client.close().await }).await;
+    let failed = |message| Error::new(ErrorKind::BackendFailed, Operation::Close, message);
+    match closed {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(failed(error.to_string()).because(error)),
+        Err(Unanswered::Stopped(_)) => Err(failed(format!(
+            "the client did not end the session within {CLOSE:?}; something may be left there"
+        ))),
+        Err(Unanswered::NoThread(error)) => Err(failed(error.to_string()).because(error)),
+        Err(Unanswered::Gone) => Err(failed("the client panicked".to_owned())),
     }
 }
