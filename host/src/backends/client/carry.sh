@@ -5,7 +5,8 @@ b=$1 i=/dev/null k=$3 m=$4
 [ "$2" = null ] || i=$b.in
 shift 4
 umask 077
-"$@" <"$i" >"$b.out" 2>"$b.err"
+# To append is to lose nothing where a program opens /dev/stderr anew: that one would write from the file's beginning.
+"$@" <"$i" >>"$b.out" 2>>"$b.err"
 c=$?
 rm -f "$b.in" "$b.sh"
 kept() {

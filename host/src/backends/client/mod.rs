@@ -41,6 +41,31 @@ const CLOSE: Duration = Duration::from_secs(30);
 /// person wrote: a path and a command have been quoted already, and must go to the other side as they are.
 ///
 /// [`ClientOptions::open`] makes a backend of it.
+///
+/// ```
+/// use belljar::{Context, async_trait, backends::{Client, ClientError, ClientOutput}};
+///
+/// struct Lent(String);
+///
+/// # fn request(_: &str, _: &str, _: &str, _: &[u8]) -> Result<Vec<u8>, ClientError> { Ok(Vec::new()) }
+/// #[async_trait]
+/// impl Client for Lent {
+///     async fn read(&self, _: &Context, path: &str) -> Result<Vec<u8>, ClientError> {
+///         request(&self.0, "read", path, &[])
+///     }
+///     async fn write(&self, _: &Context, path: &str, content: &[u8]) -> Result<(), ClientError> {
+///         request(&self.0, "write", path, content).map(drop)
+///     }
+///     async fn exec(&self, _: &Context, command: &str) -> Result<ClientOutput, ClientError> {
+///         let said = request(&self.0, "exec", command, &[])?;
+///         let stdout = String::from_utf8_lossy(&said).into_owned();
+///         Ok(ClientOutput { stdout, ..ClientOutput::default() })
+///     }
+///     async fn close(&self) -> Result<(), ClientError> {
+///         request(&self.0, "close", "", &[]).map(drop)
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Client: Send + Sync {
     /// The whole content of a file. Paths are absolute.

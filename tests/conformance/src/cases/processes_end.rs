@@ -259,29 +259,35 @@ async fn background_apart(f: &Fixture) -> Verdict {
 }
 
 async fn survivors_by_name(f: &Fixture) -> Verdict {
-    // Counted from inside: every process whose command line or name says so.
-    let unique = "987654.321";
-    let text = format!("i=0; while [ $i -lt 100 ]; do sleep {unique} & i=$((i+1)); done; exit 0");
-    let execution = f.run(shell(&text), limited(30_000)).await?;
+    // Counted from inside, and told apart from what others have there: by the process group of the shell that
+    // starts them, which a zombie keeps, and by a command line that has it.
+    let text = "read -r l </proc/self/stat && set -- ${l##*) } && i=0 && \
+                while [ $i -lt 100 ]; do sleep 987654.$3 & i=$((i+1)); done; echo $3; exit 0";
+    let execution = f.run(shell(text), limited(30_000)).await?;
     if execution.outcome != Outcome::Exited(0) {
         return Err(Failure::wrong("the children could not be started"));
     }
-    let count = "n=0; z=0; for s in /proc/[0-9]*/stat; do read -r l 2>/dev/null <$s || continue; \
-                 case $l in *'(sleep) Z'*) z=$((z+1));; esac; done; \
-                 for c in /proc/[0-9]*/cmdline; do \
-                 tr '\\0' ' ' 2>/dev/null <$c | grep -q '^sleep 987654[.]321 ' && n=$((n+1)); done; \
-                 [ -r /proc/self/stat ] && echo $n $z";
+    let group = String::from_utf8_lossy(&kept(&execution.stdout))
+        .trim()
+        .to_owned();
+    if group.is_empty() {
+        return Err(Failure::unmet(
+            "the sandbox has no /proc to count processes in",
+        ));
+    }
+    let count = format!(
+        "n=0; z=0; for s in /proc/[0-9]*/stat; do read -r l 2>/dev/null <$s || continue; \
+         set -- ${{l##*) }}; [ \"$1 $3\" = 'Z {group}' ] && z=$((z+1)); done; \
+         for c in /proc/[0-9]*/cmdline; do \
+         tr '\\0' ' ' 2>/dev/null <$c | grep -q '^sleep 987654[.]{group} ' && n=$((n+1)); done; \
+         echo $n $z"
+    );
     // Whoever reaps may need a moment.
     let mut last = Vec::new();
     for _ in 0..20 {
-        last = kept(&f.sh(count).await?.stdout);
+        last = kept(&f.sh(&count).await?.stdout);
         if last == b"0 0\n" {
             return Ok(());
-        }
-        if last.is_empty() {
-            return Err(Failure::unmet(
-                "the sandbox has no /proc to count processes in",
-            ));
         }
         f.delay(100).await?;
     }
