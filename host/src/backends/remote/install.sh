@@ -43,19 +43,20 @@ case $folder in
 *) folder=${HOME-}/.cache ;;
 esac
 folder=$folder/belljar/residents
-mkdir -p "$folder" || fail folder
-# Of its user alone: what others can write, they could put in place of what was checked.
-set -- $(ls -ldn "$folder")
+mkdir -p "$folder" && [ ! -h "$folder" ] && cd "$folder" || fail folder
+# Of its user alone: what others can write, they could put in place of what was checked. From here on it is the one that
+# is checked, whatever its path comes to mean: others may write to what it lies in.
+set -- $(ls -ldn .)
 case "${1-} ${3-}" in
 drwx------*" $(id -u)") ;;
 *) fail folder ;;
 esac
 
-program=$folder/$hash
+program=./$hash
 if ! { [ -f "$program" ] && [ ! -h "$program" ] && is_right "$program"; }; then
 	# What was begun a day ago and more is nobody's any more.
-	find "$folder" -name '*.part' -mtime +0 -exec rm -f {} +
-	part=$folder/$mark.part
+	find . -name '*.part' -mtime +0 -exec rm -f {} +
+	part=./$mark.part
 	trap 'rm -f "$part"' EXIT
 	trap 'exit 1' HUP INT PIPE TERM
 	: >"$part" || fail write
@@ -66,4 +67,5 @@ if ! { [ -f "$program" ] && [ ! -h "$program" ] && is_right "$program"; }; then
 	trap - EXIT
 fi
 say run
-exec "$program" stdio
+# Not by the shell itself: some look for what they start by the path that the folder had.
+exec env "$program" stdio

@@ -229,6 +229,44 @@ fn a_folder_of_others_is_refused() {
 }
 
 #[test]
+fn a_folder_that_others_exchange_after_the_look_is_not_used() {
+    for place in places() {
+        let resident = greets();
+        assert_eq!(place.said(std::slice::from_ref(&resident)), "stdio hello\n");
+        // Whoever can write to what it lies in moves it, and puts one of theirs in its place.
+        let (folder, tools) = (place.folder(), place.home.path().join("bin"));
+        std::fs::create_dir(&tools).expect("a folder");
+        let exchange = format!(
+            "#!/bin/sh\nmv '{0}' '{0}.moved' && mkdir '{0}' &&\n\
+             printf '#!/bin/sh\\necho theirs\\n' >'{1}' && chmod 755 '{1}'\n\
+             echo {2}\n",
+            folder.display(),
+            place.program(&resident).display(),
+            resident.hash
+        );
+        // Busybox has its own, whatever the path says.
+        if place.shell[0] == "busybox" {
+            continue;
+        }
+        let hasher = tools.join("sha256sum");
+        write(&hasher, exchange.as_bytes());
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&hasher, mode).expect("it is ours");
+        let path = std::env::var("PATH").expect("a path");
+        let mut command = place.command();
+        command.env("PATH", format!("{}:{path}", tools.display()));
+        let (started, mut child) = place.start(command, &[resident]);
+        assert!(started.is_ok(), "{:?}: {started:?}", place.shell);
+        drop(child.stdin.take());
+        let output = child.stdout.as_ref().expect("piped");
+        rustix::io::ioctl_fionbio(std::os::fd::AsFd::as_fd(output), false).expect("it blocks");
+        let output = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(said, "stdio \n", "{:?}", place.shell);
+    }
+}
+
+#[test]
 fn a_machine_for_which_there_is_none_is_named() {
     for place in places() {
         let mut other = greets();
