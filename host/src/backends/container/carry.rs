@@ -46,6 +46,8 @@ impl Starter {
         name: &str,
     ) -> Result<(), Failed> {
         let limit = self.options.start_timeout;
+        // What is copied of a link is the link, which leads nowhere there.
+        let program = std::fs::canonicalize(program)?;
         let path = program
             .to_str()
             .filter(|path| !path.contains(':'))
