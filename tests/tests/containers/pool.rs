@@ -87,6 +87,29 @@ fn one_that_ended_meanwhile_is_not_handed_out() {
 }
 
 #[test]
+fn one_that_stands_still_takes_no_other_with_it() {
+    let Some(options) = on_docker() else { return };
+    let of = options.engine;
+    let (pool, label) = pool(options, "pool-still", 2);
+    filled(&pool, 2);
+    let ready = labelled(of, &label);
+    // The engine lists the newest first.
+    let [lives, still] = ready.as_slice() else {
+        panic!("{ready:?}");
+    };
+    engine(of, &["pause", still]);
+    let sandbox = Sandbox::new(pool.session());
+    assert_eq!(printed(&sandbox, "echo it works"), "it works");
+    until("it is removed", Duration::from_secs(20), || {
+        !labelled(of, &label).contains(still)
+    });
+    close(&sandbox);
+    assert!(labelled(of, &label).contains(lives), "it was not asked");
+    wait(pool.close());
+    assert_eq!(labelled(of, &label), [] as [String; 0]);
+}
+
+#[test]
 fn nobody_is_made_to_wait_by_an_empty_one() {
     let Some(options) = on_docker() else { return };
     let of = options.engine;

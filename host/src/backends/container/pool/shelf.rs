@@ -13,7 +13,8 @@ use super::{
     state::{State, Work},
 };
 
-/// How long those that stand ready may take, together, to answer that they live.
+/// How long those that stand ready may take, together, to answer that they live. A session that starts its own waits
+/// no longer than that for it.
 const ANSWER: Duration = Duration::from_millis(500);
 
 /// The containers that stand ready.
@@ -37,10 +38,12 @@ impl Shelf {
         }
     }
 
-    /// One that lives, the oldest first; none when none is ready.
+    /// One that lives, the oldest first; none when none is ready, or when the time is over: whoever was not asked may
+    /// live.
     pub(in super::super) fn take(&self) -> Option<Running> {
         let bound = Context::new().with_timeout(ANSWER);
         loop {
+            bound.check().ok()?;
             let running = self.lock().take(self.filling.now());
             self.changed.notify_all();
             let running = running?;
