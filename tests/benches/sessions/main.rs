@@ -132,7 +132,10 @@ async fn measure(sessions: usize, delay: usize) {
     rests("remote, afterwards", before, sessions, THREAD_KEEP_ALIVE).await;
     let began = Instant::now();
     close(opened).await;
-    println!("closed all at once: {:.1} s", began.elapsed().as_secs_f64());
+    println!(
+        "closed all at once: {:.0} ms",
+        began.elapsed().as_secs_f64() * 1e3
+    );
 }
 
 fn workspace(folder: &Path, index: usize) -> std::path::PathBuf {
