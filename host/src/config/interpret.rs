@@ -5,23 +5,18 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::Deserialize;
 use toml::{Spanned, de::DeTable};
 
-use crate::{
-    backends::LocalOptions,
-    layers::{Policy, Rules},
-};
+use crate::layers::{Policy, Rules};
 
 use super::{
     Config, container_table,
-    document::{Allow, BackendName, Document, Local, Sandbox, Tool, VERSION, schema},
+    document::{Allow, BackendName, Document, Sandbox, Tool, VERSION, schema},
     error::{Notice, Problem, ProblemKind},
     limits,
+    local_table::{self, NOT_A_VARIABLE, is_variable},
     place::Place,
     position::Position,
     remote_table,
-    sandbox::{
-        ALLOW_HOST_PROCESSES, ALLOW_HOST_PROCESSES_MISSING, Backend, NOT_A_VARIABLE, SandboxConfig,
-        is_variable,
-    },
+    sandbox::{Backend, SandboxConfig},
     structure,
     tool::{ToolConfig, name_problem},
 };
@@ -164,7 +159,9 @@ impl Reading<'_> {
         let mut backend = Backend::Virtual;
         match name.map_or(BackendName::Virtual, |name| *name.get_ref()) {
             BackendName::Virtual => {}
-            BackendName::Local => backend = Backend::Local(self.local(&sandbox.local, offset)),
+            BackendName::Local => {
+                backend = Backend::Local(local_table::read(self, &sandbox.local, offset))
+            }
             BackendName::Container => {
                 let table = sandbox.container.as_ref();
                 let (options, pool) = container_table::read(self, table, offset);
@@ -207,27 +204,6 @@ impl Reading<'_> {
             workspace,
             // Who names a workspace means it to be worked in; a temporary one is of no use otherwise.
             writable: sandbox.writable.unwrap_or(true),
-        }
-    }
-
-    fn local(&mut self, local: &Local, offset: usize) -> LocalOptions {
-        let allowed = local.allow_host_processes.as_ref();
-        if !allowed.is_some_and(|allowed| *allowed.get_ref()) {
-            let offset = allowed.map_or(offset, |allowed| allowed.span().start);
-            self.missing(ALLOW_HOST_PROCESSES, offset, ALLOW_HOST_PROCESSES_MISSING);
-        }
-        let mut environment = self.environment("local", &local.environment);
-        if let Some(path) = &local.path {
-            if path.get_ref().contains('\0') {
-                let message = "the PATH has a NUL character".to_owned();
-                self.bad("sandbox.local.path".into(), path.span().start, message);
-            }
-            environment.insert("PATH".into(), path.get_ref().clone());
-        }
-        LocalOptions {
-            allow_host_processes: allowed.is_some_and(|allowed| *allowed.get_ref()),
-            environment,
-            ..LocalOptions::default()
         }
     }
 

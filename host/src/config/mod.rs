@@ -14,6 +14,7 @@ mod error;
 mod interpret;
 mod limits;
 mod load;
+mod local_table;
 mod nearest;
 mod place;
 mod position;

@@ -2,11 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{
-    container_table,
-    error::{Problem, ProblemKind},
-    remote_table,
-};
+use super::{container_table, error::Problem, local_table, remote_table};
 use crate::backends::{ContainerOptions, LocalOptions, PoolOptions, RemoteOptions};
 
 /// A backend and its workspace.
@@ -50,39 +46,11 @@ pub enum Backend {
 impl SandboxConfig {
     /// What is wrong, whoever made it.
     pub(super) fn problems(&self) -> Vec<Problem> {
-        let local = match &self.backend {
-            Backend::Virtual => return Vec::new(),
-            Backend::Local(local) => local,
-            Backend::Container { options, .. } => return container_table::problems(options),
-            Backend::Remote(options) => return remote_table::problems(options),
-        };
-        let mut problems = Vec::new();
-        if !local.allow_host_processes {
-            problems.push(Problem::missing(
-                ALLOW_HOST_PROCESSES,
-                ALLOW_HOST_PROCESSES_MISSING,
-            ));
+        match &self.backend {
+            Backend::Virtual => Vec::new(),
+            Backend::Local(options) => local_table::problems(options),
+            Backend::Container { options, .. } => container_table::problems(options),
+            Backend::Remote(options) => remote_table::problems(options),
         }
-        for (name, value) in &local.environment {
-            if !is_variable(name, value) {
-                problems.push(Problem {
-                    key: format!("sandbox.local.environment.{name}"),
-                    position: None,
-                    kind: ProblemKind::BadValue(NOT_A_VARIABLE.into()),
-                });
-            }
-        }
-        problems
     }
 }
-
-/// Whether a process can have this variable.
-pub(super) fn is_variable(name: &str, value: &str) -> bool {
-    !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0')
-}
-
-pub(super) const NOT_A_VARIABLE: &str =
-    "not a variable: a name is not empty and has no =, and nothing has a NUL";
-pub(super) const ALLOW_HOST_PROCESSES: &str = "sandbox.local.allow-host-processes";
-pub(super) const ALLOW_HOST_PROCESSES_MISSING: &str =
-    "the local backend runs processes with the rights of this one; say true to allow it";
