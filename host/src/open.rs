@@ -2,9 +2,8 @@
 //!
 //! This is the one place that matches a configured name to a backend.
 
-mod container;
 mod examine;
-mod remote;
+mod options;
 mod sandboxes;
 
 use std::{collections::BTreeMap, path::PathBuf};
@@ -12,9 +11,9 @@ use std::{collections::BTreeMap, path::PathBuf};
 pub use self::{examine::examine_ambient, sandboxes::Sandboxes};
 use crate::{
     backends::{EngineEnvironment, LocalOptions, OpenError, VirtualOptions},
-    config::{Backend, Config, ConfigError, LocalConfig, ToolConfig, Wasi},
+    config::{Backend, Config, ConfigError, ToolConfig, Wasi},
     host::{Host, HostOptions},
-    open::{container::container_options, remote::remote_options},
+    open::options::{container_options, remote_options},
     runtime::{LoadError, WasiMode},
     sandbox::Sandbox,
     tool::Tool,
@@ -82,29 +81,17 @@ impl Sandbox {
                 workspace,
                 writable,
                 limits,
-                allow_host_processes: local.allow_host_processes,
                 owns_all_children: options.owns_all_children,
-                environment: variables(local),
+                ..local.clone()
             }
             .open_ambient(),
-            Backend::Container(container) => {
-                container_options(config, container, options).open_ambient()
-            }
+            Backend::Container {
+                options: container, ..
+            } => container_options(config, container, options).open_ambient(),
             Backend::Remote(remote) => remote_options(config, remote, options)?.open_ambient(),
         };
         backend.map(Self::new)
     }
-}
-
-/// What a configuration adds to the environment of processes.
-fn variables(local: &LocalConfig) -> BTreeMap<String, String> {
-    let path = local
-        .path
-        .iter()
-        .map(|path| ("PATH".to_owned(), path.clone()));
-    let mut variables = local.environment.clone();
-    variables.extend(path);
-    variables
 }
 
 impl HostOptions {

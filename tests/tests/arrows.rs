@@ -2,7 +2,10 @@
 
 #![expect(clippy::disallowed_methods, reason = "a test reads the sources")]
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use belljar_tests::workspace_root;
 
@@ -66,9 +69,11 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        // Of the backends it names options, and opens none; see `OPTIONS`.
         "host/src/config",
         &[
-            "crate::backends",
+            ".open_ambient",
+            ".examine_ambient",
             "crate::host",
             "crate::tool",
             "crate::sandbox",
@@ -106,6 +111,21 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// What a configuration may name of the backends: options, which are values, and what these are made of.
+const OPTIONS: &[&str] = &[
+    "Bind",
+    "ContainerEngine",
+    "ContainerOptions",
+    "ContainerUser",
+    "Guarantee",
+    "LocalOptions",
+    "PoolOptions",
+    "PullPolicy",
+    "RemoteOptions",
+    "ResidentChoice",
+    "TransportChoice",
+];
+
 fn sources(place: &Path, into: &mut Vec<PathBuf>) {
     if place.is_file() {
         into.push(place.to_owned());
@@ -135,15 +155,18 @@ fn code(path: &Path) -> Vec<String> {
         .collect()
 }
 
+fn files(place: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    sources(&workspace_root().join(place), &mut files);
+    assert!(!files.is_empty(), "{place} has no source files");
+    files
+}
+
 #[test]
 fn no_arrow_points_back() {
-    let root = workspace_root();
     let mut back = Vec::new();
     for (place, forbidden) in FORBIDDEN {
-        let mut files = Vec::new();
-        sources(&root.join(place), &mut files);
-        assert!(!files.is_empty(), "{place} has no source files");
-        for file in files {
+        for file in files(place) {
             for (number, line) in code(&file).iter().enumerate() {
                 for name in *forbidden {
                     if line.contains(name) {
@@ -158,4 +181,26 @@ fn no_arrow_points_back() {
         "arrows that point back:\n{}",
         back.join("\n")
     );
+}
+
+#[test]
+fn a_configuration_names_options_of_the_backends_and_nothing_else() {
+    let mut named = BTreeSet::new();
+    for file in files("host/src/config") {
+        // Whatever stands before it: `use crate::{backends::…}` is an arrow too.
+        for after in code(&file).concat().split("backends").skip(1) {
+            let names = match after.strip_prefix("::") {
+                // The module itself, under this name or another, is everything.
+                None => Some("*"),
+                Some(after) => match after.strip_prefix('{') {
+                    Some(list) => list.split('}').next(),
+                    None => after.split([',', ';', '}']).next(),
+                },
+            };
+            let names = names.unwrap_or_default().split(',').map(str::trim);
+            named.extend(names.filter(|one| !one.is_empty()).map(str::to_owned));
+        }
+    }
+    let options = OPTIONS.iter().map(|&name| name.to_owned()).collect();
+    assert_eq!(named, options);
 }

@@ -14,7 +14,7 @@ use belljar_workspace::{
 use super::{OpenError, in_process::InProcessBackend, virtual_::Place};
 
 /// How the `local` backend is opened.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct LocalOptions {
     /// The workspace; none: a temporary one, which goes with the session.
     pub workspace: Option<PathBuf>,

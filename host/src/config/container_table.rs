@@ -7,21 +7,37 @@ use std::{path::PathBuf, time::Duration};
 use toml::Spanned;
 
 use super::{
-    container::{BindConfig, ContainerConfig, IMAGE, IMAGE_MISSING, Resident, User},
-    document::{Bind, Container},
+    document::{self, Container},
+    error::Problem,
     interpret::Reading,
     quantity::{self, DurationValue, SizeValue},
 };
+use crate::backends::{Bind, ContainerOptions, ContainerUser, PoolOptions, ResidentChoice};
+
+const IMAGE: &str = "sandbox.container.image";
+const IMAGE_MISSING: &str =
+    "the container backend has no default image; name one, as in image = \"debian:12\"";
+
+/// What is wrong, whoever made it. What a container itself refuses is said when it is opened.
+pub(super) fn problems(options: &ContainerOptions) -> Vec<Problem> {
+    let missing = Problem::missing(IMAGE, IMAGE_MISSING);
+    options
+        .image
+        .is_empty()
+        .then_some(missing)
+        .into_iter()
+        .collect()
+}
 
 /// Reads the table; `offset` is where the backend was chosen, for what is missing.
 pub(super) fn read(
     reading: &mut Reading<'_>,
     table: Option<&Spanned<Container>>,
     offset: usize,
-) -> ContainerConfig {
+) -> (ContainerOptions, PoolOptions) {
     let Some(table) = table else {
         reading.missing(IMAGE, offset, IMAGE_MISSING);
-        return ContainerConfig::default();
+        return (ContainerOptions::new(""), PoolOptions::default());
     };
     let offset = table.span().start;
     let table = table.get_ref();
@@ -30,7 +46,8 @@ pub(super) fn read(
     if table.image.is_none() {
         of.reading.missing(IMAGE, offset, IMAGE_MISSING);
     }
-    ContainerConfig {
+    let default = ContainerOptions::new(image.unwrap_or_default());
+    let options = ContainerOptions {
         engine: table.engine.unwrap_or_default(),
         program: table
             .program
@@ -39,15 +56,18 @@ pub(super) fn read(
                 true => of.path("program", program),
                 false => of.word("program", Some(program)).map(PathBuf::from),
             }),
-        image: image.unwrap_or_default(),
         pull: table.pull.unwrap_or_default(),
-        cwd: of.absolute("cwd", table.cwd.as_ref()),
+        cwd: of
+            .absolute("cwd", table.cwd.as_ref())
+            .unwrap_or(default.cwd),
         binds: table
             .binds
             .iter()
             .filter_map(|bind| of.bind(bind))
             .collect(),
-        network: of.word("network", table.network.as_ref()),
+        network: of
+            .word("network", table.network.as_ref())
+            .unwrap_or(default.network),
         cap_add: table
             .cap_add
             .iter()
@@ -60,33 +80,54 @@ pub(super) fn read(
             }
             cpus.get_ref().0
         }),
-        pids_limit: of.count("pids-limit", "processes", table.pids_limit.as_ref()),
+        pids_limit: match of.count("pids-limit", "processes", table.pids_limit.as_ref()) {
+            None => default.pids_limit,
+            Some(0) => None,
+            limit => limit,
+        },
         user: of
             .word("user", table.user.as_ref())
             .map(|user| match user.as_str() {
-                "host" => User::Host,
-                "image" => User::Image,
-                _ => User::Named(user),
+                "host" => ContainerUser::Host,
+                "image" => ContainerUser::Image,
+                _ => ContainerUser::Named(user),
             }),
-        readonly_rootfs: table.readonly_rootfs,
-        scratch_bytes: of.size("scratch", table.scratch.as_ref()),
-        scratch_exec: table.scratch_exec,
-        tmp_bytes: of.size("tmp", table.tmp.as_ref()),
-        tmp_exec: table.tmp_exec,
-        start_timeout: of.duration("start-timeout", table.start_timeout.as_ref()),
+        readonly_rootfs: table.readonly_rootfs.unwrap_or(default.readonly_rootfs),
+        scratch_bytes: of
+            .size("scratch", table.scratch.as_ref())
+            .unwrap_or(default.scratch_bytes),
+        scratch_exec: table.scratch_exec.unwrap_or(default.scratch_exec),
+        tmp_bytes: of
+            .size("tmp", table.tmp.as_ref())
+            .unwrap_or(default.tmp_bytes),
+        tmp_exec: table.tmp_exec.unwrap_or(default.tmp_exec),
+        start_timeout: of
+            .duration("start-timeout", table.start_timeout.as_ref())
+            .unwrap_or(default.start_timeout),
         name: of.word("name", table.name.as_ref()),
         reconnect: of.reconnect(table, offset),
-        lease: of.duration("lease", table.lease.as_ref()),
-        environment: of.environment(table),
+        lease: of
+            .duration("lease", table.lease.as_ref())
+            .unwrap_or(default.lease),
+        environment: of.reading.environment("container", &table.environment),
         resident: of.resident(table.resident.as_ref()),
         transport: table.transport.unwrap_or_default(),
-        patience: of.duration("patience", table.patience.as_ref()),
-        pool_size: of
-            .count("pool.size", "containers", table.pool.size.as_ref())
-            .unwrap_or_default(),
-        pool_idle: of.duration("pool.idle", table.pool.idle.as_ref()),
+        patience: of
+            .duration("patience", table.patience.as_ref())
+            .unwrap_or(default.patience),
         require: table.require.iter().copied().collect(),
-    }
+        ..default
+    };
+    let default = PoolOptions::default();
+    let pool = PoolOptions {
+        size: of
+            .count("pool.size", "containers", table.pool.size.as_ref())
+            .unwrap_or(default.size),
+        idle: of
+            .duration("pool.idle", table.pool.idle.as_ref())
+            .unwrap_or(default.idle),
+    };
+    (options, pool)
 }
 
 struct Table<'a, 'b> {
@@ -130,9 +171,9 @@ impl Table<'_, '_> {
         self.reading.path(format!("sandbox.container.{key}"), text)
     }
 
-    fn bind(&mut self, bind: &Spanned<Bind>) -> Option<BindConfig> {
+    fn bind(&mut self, bind: &Spanned<document::Bind>) -> Option<Bind> {
         let offset = bind.span().start;
-        let Bind {
+        let document::Bind {
             host,
             container,
             writable,
@@ -152,7 +193,7 @@ impl Table<'_, '_> {
                 .missing("sandbox.container.binds.container", offset, what);
         }
         let container = self.absolute("binds.container", container.as_ref());
-        Some(BindConfig {
+        Some(Bind {
             host: host?,
             container: container?,
             writable: writable.unwrap_or(false),
@@ -197,35 +238,20 @@ impl Table<'_, '_> {
         reconnect
     }
 
-    fn environment(&mut self, table: &Container) -> std::collections::BTreeMap<String, String> {
-        for (name, value) in &table.environment {
-            let text = name.get_ref();
-            if text.is_empty() || text.contains(['=', '\0']) || value.contains('\0') {
-                let message =
-                    "not a variable: a name is not empty and has no =, and nothing has a NUL";
-                self.bad(&format!("environment.{text}"), name, message.to_owned());
-            }
-        }
-        let variables = table.environment.iter();
-        variables
-            .map(|(name, value)| (name.get_ref().clone(), value.clone()))
-            .collect()
-    }
-
-    fn resident(&mut self, text: Option<&Spanned<String>>) -> Resident {
+    fn resident(&mut self, text: Option<&Spanned<String>>) -> ResidentChoice {
         let Some(text) = text else {
-            return Resident::Auto;
+            return ResidentChoice::Auto;
         };
         match text.get_ref().as_str() {
-            "auto" => Resident::Auto,
-            "off" => Resident::Off,
+            "auto" => ResidentChoice::Auto,
+            "off" => ResidentChoice::Off,
             path if path.contains('/') => self
                 .path("resident", text)
-                .map_or(Resident::Auto, Resident::Path),
+                .map_or(ResidentChoice::Auto, ResidentChoice::Path),
             _ => {
                 let message = "auto, off, or a path with a slash, as in \"./belljar-resident\"";
                 self.bad("resident", text, message.to_owned());
-                Resident::Auto
+                ResidentChoice::Auto
             }
         }
     }

@@ -9,10 +9,8 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{
-    container::{Engine, Guarantee, Pull, Transport},
-    quantity::{DurationValue, NumberValue, SizeValue},
-};
+use super::quantity::{DurationValue, NumberValue, SizeValue};
+use crate::backends::{ContainerEngine, Guarantee, PullPolicy, TransportChoice};
 
 /// The version of the form.
 pub(super) const VERSION: i64 = 1;
@@ -104,7 +102,7 @@ pub(super) struct Local {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct Container {
     /// Whose command line starts the container. Default: docker.
-    pub(super) engine: Option<Engine>,
+    pub(super) engine: Option<ContainerEngine>,
     /// The engine's program: a name on the PATH, or a path, relative to this file when it has a
     /// slash. Default: the engine's usual name.
     #[schemars(with = "Option<String>")]
@@ -113,7 +111,7 @@ pub(super) struct Container {
     #[schemars(with = "Option<String>")]
     pub(super) image: Option<Spanned<String>>,
     /// When the image is fetched from its registry. Default: missing.
-    pub(super) pull: Option<Pull>,
+    pub(super) pull: Option<PullPolicy>,
     /// Where the workspace is in the container. Default: /workspace.
     #[schemars(with = "Option<String>")]
     pub(super) cwd: Option<Spanned<String>>,
@@ -177,7 +175,7 @@ pub(super) struct Container {
     pub(super) resident: Option<Spanned<String>>,
     /// How the resident is reached: auto for a socket where the engine is on this kernel, else standard input and
     /// output; or socket, or stdio. Default: auto.
-    pub(super) transport: Option<Transport>,
+    pub(super) transport: Option<TransportChoice>,
     /// How long a container that is waited for may say nothing at all before its session is dead. Default: 15s.
     #[schemars(with = "Option<DurationValue>")]
     pub(super) patience: Option<Spanned<DurationValue>>,

@@ -44,6 +44,17 @@ pub struct Problem {
     pub kind: ProblemKind,
 }
 
+impl Problem {
+    /// A key that is needed, in a configuration from code.
+    pub(super) fn missing(key: &str, what: &'static str) -> Self {
+        Self {
+            key: key.to_owned(),
+            position: None,
+            kind: ProblemKind::Missing(what),
+        }
+    }
+}
+
 /// What is wrong with a key.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProblemKind {

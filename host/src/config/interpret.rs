@@ -9,13 +9,14 @@ use crate::layers::{Policy, Rules};
 
 use super::{
     Config, container_table,
-    document::{Allow, BackendName, Document, Local, Sandbox, Tool, VERSION, schema},
+    document::{Allow, BackendName, Document, Sandbox, Tool, VERSION, schema},
     error::{Notice, Problem, ProblemKind},
     limits,
+    local_table::{self, NOT_A_VARIABLE, is_variable},
     place::Place,
     position::Position,
     remote_table,
-    sandbox::{ALLOW_HOST_PROCESSES, Backend, LocalConfig, SandboxConfig},
+    sandbox::{Backend, SandboxConfig},
     structure,
     tool::{ToolConfig, name_problem},
 };
@@ -158,10 +159,13 @@ impl Reading<'_> {
         let mut backend = Backend::Virtual;
         match name.map_or(BackendName::Virtual, |name| *name.get_ref()) {
             BackendName::Virtual => {}
-            BackendName::Local => backend = Backend::Local(self.local(&sandbox.local, offset)),
+            BackendName::Local => {
+                backend = Backend::Local(local_table::read(self, &sandbox.local, offset))
+            }
             BackendName::Container => {
                 let table = sandbox.container.as_ref();
-                backend = Backend::Container(container_table::read(self, table, offset));
+                let (options, pool) = container_table::read(self, table, offset);
+                backend = Backend::Container { options, pool };
             }
             BackendName::Kubernetes => self.problem(key(), offset, not_built("kubernetes")),
             BackendName::Remote => {
@@ -170,7 +174,7 @@ impl Reading<'_> {
             }
         }
         let container = sandbox.container.as_ref();
-        let container = container.filter(|_| !matches!(backend, Backend::Container(_)));
+        let container = container.filter(|_| !matches!(backend, Backend::Container { .. }));
         let remote = sandbox.remote.as_ref();
         let remote = remote.filter(|_| !matches!(backend, Backend::Remote(_)));
         for (name, at) in [
@@ -203,43 +207,23 @@ impl Reading<'_> {
         }
     }
 
-    fn local(&mut self, local: &Local, offset: usize) -> LocalConfig {
-        let allowed = local.allow_host_processes.as_ref();
-        if !allowed.is_some_and(|allowed| *allowed.get_ref()) {
-            let offset = allowed.map_or(offset, |allowed| allowed.span().start);
-            self.missing(
-                ALLOW_HOST_PROCESSES,
-                offset,
-                "the local backend runs processes with the rights of this one; say true to allow it",
-            );
-        }
-        for (name, value) in &local.environment {
+    /// The variables that a backend's table adds to those of processes.
+    pub(super) fn environment(
+        &mut self,
+        backend: &str,
+        variables: &BTreeMap<Spanned<String>, String>,
+    ) -> BTreeMap<String, String> {
+        let mut environment = BTreeMap::new();
+        for (name, value) in variables {
             let offset = name.span().start;
             let name = name.get_ref();
-            if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
-                let key = format!("sandbox.local.environment.{name}");
-                let message =
-                    "not a variable: a name is not empty and has no =, and nothing has a NUL";
-                self.bad(key, offset, message.to_owned());
+            if !is_variable(name, value) {
+                let key = format!("sandbox.{backend}.environment.{name}");
+                self.bad(key, offset, NOT_A_VARIABLE.to_owned());
             }
+            environment.insert(name.clone(), value.clone());
         }
-        let path = local.path.as_ref().filter(|path| {
-            let bad = path.get_ref().contains('\0');
-            if bad {
-                let message = "the PATH has a NUL character".to_owned();
-                self.bad("sandbox.local.path".into(), path.span().start, message);
-            }
-            !bad
-        });
-        LocalConfig {
-            allow_host_processes: allowed.is_some_and(|allowed| *allowed.get_ref()),
-            path: path.map(|path| path.get_ref().clone()),
-            environment: local
-                .environment
-                .iter()
-                .map(|(name, value)| (name.get_ref().clone(), value.clone()))
-                .collect(),
-        }
+        environment
     }
 
     fn tool(&mut self, name: &str, tool: &Tool) -> ToolConfig {

@@ -3,36 +3,33 @@
 //! A file is read in three steps, each of which reports every problem that it finds, with its
 //! line and column: the text is parsed as TOML; its structure is compared with the schema of
 //! `document` (unknown keys, wrong types); its values are interpreted. The result is a [`Config`], which no
-//! longer knows that there was a file, but for its [`Notice`]s.
+//! longer knows that there was a file, but for its [`Notice`]s. A backend's part of it is that backend's own options.
 //!
 //! It leaves to others: whether the workspace exists (said when a session is opened), whether a
 //! component can be loaded, and which backend a [`Backend`] is.
 
-mod container;
 mod container_table;
 mod document;
 mod error;
 mod interpret;
 mod limits;
 mod load;
+mod local_table;
 mod nearest;
 mod place;
 mod position;
 mod quantity;
-mod remote;
 mod remote_table;
 mod sandbox;
 mod structure;
 mod tool;
 
 pub use self::{
-    container::{BindConfig, ContainerConfig, Engine, Guarantee, Pull, Resident, Transport, User},
     error::{ConfigError, Notice, Problem, ProblemKind},
     load::{FILE_NAME, Loader},
     position::Position,
     quantity::duration,
-    remote::RemoteConfig,
-    sandbox::{Backend, LocalConfig, SandboxConfig},
+    sandbox::{Backend, SandboxConfig},
     tool::{ToolConfig, Wasi},
 };
 
@@ -41,7 +38,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::limits::CallLimits;
+use crate::{
+    backends::{ContainerOptions, LocalOptions, PoolOptions, RemoteOptions},
+    limits::CallLimits,
+};
 use belljar_contract::session::Limits;
 
 /// Everything that an operator decides.
@@ -124,7 +124,7 @@ impl Config {
     #[must_use]
     pub fn local_at(workspace: impl Into<PathBuf>) -> Self {
         Self::of(SandboxConfig {
-            backend: Backend::Local(LocalConfig::default()),
+            backend: Backend::Local(LocalOptions::default()),
             workspace: Some(workspace.into()),
             writable: false,
         })
@@ -133,9 +133,12 @@ impl Config {
     /// Makes a configuration of a container, whose workspace is a directory of the host that may only be read
     /// until [`writable`](Self::writable) says otherwise.
     #[must_use]
-    pub fn container_at(workspace: impl Into<PathBuf>, container: ContainerConfig) -> Self {
+    pub fn container_at(workspace: impl Into<PathBuf>, options: ContainerOptions) -> Self {
         Self::of(SandboxConfig {
-            backend: Backend::Container(container),
+            backend: Backend::Container {
+                options,
+                pool: PoolOptions::default(),
+            },
             workspace: Some(workspace.into()),
             writable: false,
         })
@@ -144,9 +147,9 @@ impl Config {
     /// Makes a configuration of what a command reaches, and of a directory there that may only be read until
     /// [`writable`](Self::writable) says otherwise.
     #[must_use]
-    pub fn remote(remote: RemoteConfig) -> Self {
+    pub fn remote(options: RemoteOptions) -> Self {
         Self::of(SandboxConfig {
-            backend: Backend::Remote(remote),
+            backend: Backend::Remote(options),
             workspace: None,
             writable: false,
         })

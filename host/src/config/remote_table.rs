@@ -1,38 +1,63 @@
 //! Interprets the `[sandbox.remote]` table.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{ffi::OsString, time::Duration};
 
 use toml::Spanned;
 
 use super::{
     document::Remote,
+    error::Problem,
     interpret::Reading,
     quantity::{self, DurationValue},
-    remote::{COMMAND, COMMAND_MISSING, ROOT, ROOT_MISSING, RemoteConfig},
 };
+use crate::backends::RemoteOptions;
+
+const COMMAND: &str = "sandbox.remote.command";
+const COMMAND_MISSING: &str = "the remote backend has no default command; name one, as in command = [\"ssh\", \"-o\", \"BatchMode=yes\", \"build\", \"belljar-resident\", \"stdio\"]";
+const ROOT: &str = "sandbox.remote.root";
+const ROOT_MISSING: &str =
+    "the remote backend has no default directory; name one, as in root = \"/home/ada/work\"";
+
+/// What is wrong, whoever made it. What the backend itself refuses is said when it is opened.
+pub(super) fn problems(options: &RemoteOptions) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if options.command.is_empty() {
+        problems.push(Problem::missing(COMMAND, COMMAND_MISSING));
+    }
+    if options.root.is_empty() {
+        problems.push(Problem::missing(ROOT, ROOT_MISSING));
+    }
+    problems
+}
 
 /// Reads the table; `offset` is where the backend was chosen, for what is missing.
 pub(super) fn read(
     reading: &mut Reading<'_>,
     table: Option<&Spanned<Remote>>,
     offset: usize,
-) -> RemoteConfig {
+) -> RemoteOptions {
     let Some(table) = table else {
         reading.missing(COMMAND, offset, COMMAND_MISSING);
         reading.missing(ROOT, offset, ROOT_MISSING);
-        return RemoteConfig::default();
+        return RemoteOptions::new([""; 0], "");
     };
     let offset = table.span().start;
     let table = table.get_ref();
     let mut of = Table { reading };
-    RemoteConfig {
-        command: of.command(table, offset),
-        root: of.root(table, offset),
-        install: table.install.unwrap_or(false),
-        connect_timeout: of.duration("connect-timeout", table.connect_timeout.as_ref()),
-        patience: of.duration("patience", table.patience.as_ref()),
-        keep_alive: of.duration("keep-alive", table.keep_alive.as_ref()),
-        environment: of.environment(table),
+    let default = RemoteOptions::new(of.command(table, offset), of.root(table, offset));
+    RemoteOptions {
+        install: table.install.unwrap_or(default.install),
+        connect_timeout: of
+            .duration("connect-timeout", table.connect_timeout.as_ref())
+            .unwrap_or(default.connect_timeout),
+        patience: of
+            .duration("patience", table.patience.as_ref())
+            .unwrap_or(default.patience),
+        keep_alive: of
+            .duration("keep-alive", table.keep_alive.as_ref())
+            .unwrap_or(default.keep_alive),
+        environment: of.reading.environment("remote", &table.environment),
+        ..default
     }
 }
 
@@ -46,7 +71,7 @@ impl Table<'_, '_> {
         self.reading.bad(key, value.span().start, message);
     }
 
-    fn command(&mut self, table: &Remote, offset: usize) -> Vec<String> {
+    fn command(&mut self, table: &Remote, offset: usize) -> Vec<OsString> {
         let Some(words) = &table.command else {
             self.reading.missing(COMMAND, offset, COMMAND_MISSING);
             return Vec::new();
@@ -66,16 +91,9 @@ impl Table<'_, '_> {
             } else if at == 0 && text.contains('/') {
                 // A path of this machine, as every other in the file.
                 let path = self.reading.path(COMMAND.to_owned(), word);
-                match path.map(|path| path.into_os_string().into_string()) {
-                    Some(Ok(path)) => command.push(path),
-                    Some(Err(_)) => {
-                        let message = "the folder of this file is not UTF-8".to_owned();
-                        self.bad("command", word, message);
-                    }
-                    None => {}
-                }
+                command.extend(path.map(OsString::from));
             } else {
-                command.push(text.clone());
+                command.push(text.into());
             }
         }
         command
@@ -108,20 +126,5 @@ impl Table<'_, '_> {
                 None
             }
         }
-    }
-
-    fn environment(&mut self, table: &Remote) -> BTreeMap<String, String> {
-        for (name, value) in &table.environment {
-            let text = name.get_ref();
-            if text.is_empty() || text.contains(['=', '\0']) || value.contains('\0') {
-                let message =
-                    "not a variable: a name is not empty and has no =, and nothing has a NUL";
-                self.bad(&format!("environment.{text}"), name, message.to_owned());
-            }
-        }
-        let variables = table.environment.iter();
-        variables
-            .map(|(name, value)| (name.get_ref().clone(), value.clone()))
-            .collect()
     }
 }

@@ -1,12 +1,9 @@
 //! The `[sandbox]` table: a backend and its workspace.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf};
+use std::path::PathBuf;
 
-use super::{
-    container::ContainerConfig,
-    error::{Problem, ProblemKind},
-    remote::RemoteConfig,
-};
+use super::{container_table, error::Problem, local_table, remote_table};
+use crate::backends::{ContainerOptions, LocalOptions, PoolOptions, RemoteOptions};
 
 /// A backend and its workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +17,10 @@ pub struct SandboxConfig {
     pub writable: bool,
 }
 
-/// A mechanism, with what it needs to know.
+/// A mechanism, with the options that open it.
+///
+/// What the rest of a configuration says (the workspace, whether it is writable, the limits), and what the application
+/// says in [`OpenOptions`](crate::OpenOptions), takes the place of the same in these options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(
@@ -31,69 +31,26 @@ pub enum Backend {
     /// Files only, confined to the workspace.
     Virtual,
     /// Files, and processes of this machine with the host's own rights.
-    Local(LocalConfig),
+    Local(LocalOptions),
     /// A container.
-    Container(ContainerConfig),
+    Container {
+        /// What it is.
+        options: ContainerOptions,
+        /// How many of them run before a session needs one.
+        pool: PoolOptions,
+    },
     /// What a command reaches.
-    Remote(RemoteConfig),
-}
-
-/// What the `local` backend needs to know.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct LocalConfig {
-    /// Says that processes may run with the host's own rights; nothing opens without it.
-    pub allow_host_processes: bool,
-    /// The PATH of processes, instead of the documented default.
-    pub path: Option<String>,
-    /// More variables for processes.
-    pub environment: BTreeMap<String, String>,
-}
-
-impl fmt::Debug for LocalConfig {
-    /// Leaves out the variables' values: they may be secrets.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&String> = self.environment.keys().collect();
-        f.debug_struct("LocalConfig")
-            .field("allow_host_processes", &self.allow_host_processes)
-            .field("path", &self.path)
-            .field("environment", &names)
-            .finish()
-    }
+    Remote(RemoteOptions),
 }
 
 impl SandboxConfig {
     /// What is wrong, whoever made it.
     pub(super) fn problems(&self) -> Vec<Problem> {
-        let local = match &self.backend {
-            Backend::Virtual => return Vec::new(),
-            Backend::Local(local) => local,
-            Backend::Container(container) => return container.problems(),
-            Backend::Remote(remote) => return remote.problems(),
-        };
-        let mut problems = Vec::new();
-        if !local.allow_host_processes {
-            problems.push(Problem {
-                key: ALLOW_HOST_PROCESSES.into(),
-                position: None,
-                kind: ProblemKind::Missing(
-                    "the local backend runs processes with the rights of this one; say true to allow it",
-                ),
-            });
+        match &self.backend {
+            Backend::Virtual => Vec::new(),
+            Backend::Local(options) => local_table::problems(options),
+            Backend::Container { options, .. } => container_table::problems(options),
+            Backend::Remote(options) => remote_table::problems(options),
         }
-        for (name, value) in &local.environment {
-            if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
-                problems.push(Problem {
-                    key: format!("sandbox.local.environment.{name}"),
-                    position: None,
-                    kind: ProblemKind::BadValue(
-                        "not a variable: a name is not empty and has no =, and nothing has a NUL"
-                            .into(),
-                    ),
-                });
-            }
-        }
-        problems
     }
 }
-
-pub(super) const ALLOW_HOST_PROCESSES: &str = "sandbox.local.allow-host-processes";

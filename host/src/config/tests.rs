@@ -75,7 +75,7 @@ fn everything_that_can_be_said_is_understood() {
         panic!("{config:?}")
     };
     assert!(local.allow_host_processes);
-    assert_eq!(local.path.as_deref(), Some("/usr/bin:/bin"));
+    assert_eq!(local.environment["PATH"], "/usr/bin:/bin");
     assert_eq!(local.environment["TOKEN"], "s3cret");
     assert_eq!(config.sandbox.workspace, Some(PathBuf::from("/p/work")));
     assert!(!config.sandbox.writable);

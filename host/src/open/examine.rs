@@ -2,7 +2,7 @@
 
 use belljar_contract::Context;
 
-use super::{container::container_options, remote::remote_options};
+use super::options::{container_options, remote_options};
 use crate::{
     OpenOptions,
     backends::{ExamineError, Report},
@@ -28,7 +28,9 @@ pub async fn examine_ambient(
     options: OpenOptions,
 ) -> Result<Report, ExamineError> {
     match &config.sandbox.backend {
-        Backend::Container(container) => {
+        Backend::Container {
+            options: container, ..
+        } => {
             let options = container_options(config, container, options);
             options.examine_ambient(context).await
         }

@@ -1,6 +1,6 @@
 //! Many sandboxes of one configuration.
 
-use super::container::{container_options, pool_options};
+use super::options::container_options;
 use crate::{
     OpenOptions,
     backends::{ContainerPool, OpenError},
@@ -46,13 +46,15 @@ impl Sandboxes {
     /// # Errors
     /// [`OpenError`] when a pool does not open.
     pub fn open_ambient(config: &Config, options: OpenOptions) -> Result<Self, OpenError> {
-        if let Backend::Container(container) = &config.sandbox.backend {
-            let pool = pool_options(container);
-            if pool.size > 0 {
-                let options = container_options(config, container, options);
-                let pool = ContainerPool::open_ambient(options, pool)?;
-                return Ok(Self(Source::Pool(pool)));
-            }
+        if let Backend::Container {
+            options: container,
+            pool,
+        } = &config.sandbox.backend
+            && pool.size > 0
+        {
+            let options = container_options(config, container, options);
+            let pool = ContainerPool::open_ambient(options, *pool)?;
+            return Ok(Self(Source::Pool(pool)));
         }
         Ok(Self(Source::Config {
             config: Box::new(config.clone()),

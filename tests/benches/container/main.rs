@@ -43,6 +43,8 @@ fn main() {
     if !has_engine(engine, &image) {
         return;
     }
+    // Before anything else: what that would let go of would be taken again, and not be seen.
+    sessions::held(engine, &image);
     // In memory: on a disk, what a write costs is the disk's, for all three alike.
     let folder = std::env::var_os("BELLJAR_BENCH_FOLDER").unwrap_or_else(|| "/dev/shm".into());
     let workspace = tempfile::tempdir_in(folder).expect("a temporary folder");
@@ -122,7 +124,6 @@ fn main() {
     closed.expect("nobody cancels").expect("it closes");
     drop(helper);
     sessions::from_a_pool(engine, &image);
-    sessions::memory(engine, &image);
 }
 
 /// A call from a thread that may block, as a guest's is.

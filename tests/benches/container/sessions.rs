@@ -44,8 +44,8 @@ pub(crate) fn from_a_pool(engine: ContainerEngine, image: &str) {
     block_on(&Context::new(), pool.close()).expect("nobody cancels");
 }
 
-/// Memory of this process and of the residents, for each session that is open.
-pub(crate) fn memory(engine: ContainerEngine, image: &str) {
+/// What this process holds, and the memory of the residents, for each session that is open.
+pub(crate) fn held(engine: ContainerEngine, image: &str) {
     const SESSIONS: usize = 20;
     let open = || {
         let options = container_options(engine, image);
@@ -57,15 +57,26 @@ pub(crate) fn memory(engine: ContainerEngine, image: &str) {
     };
     // What the first one costs is no other's.
     close(&open());
-    let before = kib("/proc/self/smaps_rollup", "Anonymous:").expect("this process is there");
+    let anonymous = || kib("/proc/self/smaps_rollup", "Anonymous:").expect("this process is there");
+    let entries = |folder| std::fs::read_dir(folder).expect("it is Linux").count() as u64;
+    let now = || {
+        [
+            anonymous(),
+            entries("/proc/self/task"),
+            entries("/proc/self/fd"),
+        ]
+    };
+    let before = now();
     let sandboxes: Vec<Sandbox> = (0..SESSIONS).map(|_| open()).collect();
-    let after = kib("/proc/self/smaps_rollup", "Anonymous:").expect("this process is there");
-    let each = |total: u64| total as f64 / SESSIONS as f64 / 1024.0;
+    let after = now();
+    let each = |total: u64| total as f64 / SESSIONS as f64;
+    let [memory, threads, descriptors] =
+        [0, 1, 2].map(|which| each(after[which].saturating_sub(before[which])));
     println!(
-        "memory a session: {:.2} MiB here, {:.2} MiB of the resident, {:.2} MiB of the engine's processes",
-        each(after.saturating_sub(before)),
-        each(of_processes("resident")),
-        each(of_processes("shim") + of_processes("conmon"))
+        "a session here: {memory:.1} KiB, {threads:.2} threads, {descriptors:.2} descriptors; \
+         {:.2} MiB of the resident, {:.2} MiB of the engine's processes",
+        each(of_processes("resident")) / 1024.0,
+        each(of_processes("shim") + of_processes("conmon")) / 1024.0
     );
     sandboxes.iter().for_each(close);
 }

@@ -3,7 +3,7 @@
 use belljar::{
     OpenOptions, Sandboxes, WriteOptions,
     backends::{ContainerPool, OpenError, PoolOptions, ResidentChoice},
-    config::{Backend, Config, ContainerConfig},
+    config::{Backend, Config},
 };
 
 use super::*;
@@ -185,13 +185,19 @@ fn a_configuration_has_one() {
     let Some(options) = on_docker() else { return };
     let name = a_name("pool-configured");
     let label = format!("belljar.name={name}");
-    let container = ContainerConfig {
-        pool_size: 1,
+    let container = ContainerOptions {
         name: Some(name),
-        ..ContainerConfig::new(BUSYBOX)
+        ..ContainerOptions::new(BUSYBOX)
+    };
+    let pool = PoolOptions {
+        size: 1,
+        ..PoolOptions::default()
     };
     let mut config = Config::temporary();
-    config.sandbox.backend = Backend::Container(container);
+    config.sandbox.backend = Backend::Container {
+        options: container,
+        pool,
+    };
     let opened = OpenOptions {
         engine_environment: options.engine_environment,
         residents: options.residents,

@@ -44,7 +44,7 @@ impl Attached {
     }
 
     /// Whether the program has ended, without waiting for it.
-    pub(super) fn has_ended(&mut self) -> bool {
+    pub(super) fn has_ended(&self) -> bool {
         self.program.has_ended()
     }
 

@@ -138,7 +138,7 @@ fn start(
     };
     // The paths were checked when the options were.
     let run = arguments::run(&starter.options, &run).map_err(std::io::Error::other)?;
-    let (mut attached, stream) = Attached::start(&starter.cli, &run)?;
+    let (attached, stream) = Attached::start(&starter.cli, &run)?;
     loop {
         if starter.cli.is_running(context, &container)? {
             return Ok((container, (attached, stream)));

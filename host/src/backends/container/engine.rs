@@ -1,20 +1,19 @@
 //! Which program speaks to which container engine.
+//!
+//! The engines' documentation is also what the schema of a configuration shows.
 
-/// A container engine, by its command line.
-///
-/// ```
-/// use belljar::backends::ContainerEngine;
-///
-/// assert_eq!(ContainerEngine::Docker.program(), "docker");
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// A container engine.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum ContainerEngine {
     /// Docker, and what has its command line.
     #[default]
     Docker,
     /// Podman.
     Podman,
-    /// Apple's `container`, which gives each container a virtual machine.
+    /// Apple's container.
     Apple,
 }
 
@@ -33,6 +32,10 @@ impl ContainerEngine {
     }
 
     /// The program's name on the PATH.
+    ///
+    /// ```
+    /// assert_eq!(belljar::backends::ContainerEngine::Docker.program(), "docker");
+    /// ```
     #[must_use]
     pub const fn program(self) -> &'static str {
         match self {

@@ -1,11 +1,25 @@
 //! What a container guarantees, each under a stable name, and whether it is asked for.
+//!
+//! The guarantees' documentation is also what the schema of a configuration shows.
 
 use std::fmt;
 
 use super::{ContainerOptions, ContainerUser, PullPolicy, options::NO_NETWORK};
 
-/// Something that a container guarantees when it is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Something that a container guarantees.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Guarantee {
     /// No program gets more rights than its caller has.
     NoNewPrivileges,
@@ -21,21 +35,21 @@ pub enum Guarantee {
     CpuLimit,
     /// The root is read-only.
     ReadonlyRootfs,
-    /// The scratch and `/tmp` have a size.
+    /// The scratch and /tmp have a size.
     ScratchSize,
     /// There is no network.
     NoNetwork,
-    /// What is made in a bound workspace belongs to the caller.
+    /// What is made in the workspace belongs to the user who calls.
     HostUser,
-    /// No registry is asked for the image.
+    /// The image is fetched when the configuration says so, and at no other time.
     PullPolicy,
-    /// What the container prints is not stored on the host.
+    /// What the container prints is not stored on this machine.
     NoLog,
     /// The image brings no writable volumes of its own.
     NoImageVolumes,
     /// The program that serves the contract runs in the container.
     Resident,
-    /// The container ends when its owner does.
+    /// The container ends when the program that opened it does.
     EndsWithOwner,
 }
 
@@ -115,7 +129,17 @@ pub(super) fn asked(options: &ContainerOptions, guarantee: Guarantee) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize as _;
+
     use super::*;
+
+    #[test]
+    fn each_is_read_by_its_name() {
+        for guarantee in Guarantee::ALL {
+            let name = serde_json::Value::from(guarantee.as_str());
+            assert_eq!(Guarantee::deserialize(name).ok(), Some(guarantee));
+        }
+    }
 
     #[test]
     fn names_are_distinct_and_each_is_asked_or_not() {

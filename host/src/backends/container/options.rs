@@ -1,4 +1,6 @@
 //! What an operator may say of a container.
+//!
+//! The documentation of its plain choices is also what the schema of a configuration shows.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,7 +31,7 @@ pub const DEFAULT_CWD: &str = "/workspace";
 /// let refused = ContainerOptions::new("--privileged").validated();
 /// assert!(matches!(refused, Err(ContainerOptionsError::Image { .. })));
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ContainerOptions {
     /// The engine.
     pub engine: ContainerEngine,
@@ -97,7 +99,8 @@ pub struct ContainerOptions {
     /// A folder of the host's where what is found again has its place: see [`reconnect`](Self::reconnect). It is
     /// made when it is missing, for this user alone. Its path is best short: a socket's has about 100 bytes.
     pub state: Option<PathBuf>,
-    /// How the program that serves the contract is reached.
+    /// How the program that serves the contract is reached. Default: over a socket where the engine is on this
+    /// kernel, which is the fastest, else over standard input and output, which reach everywhere.
     pub transport: TransportChoice,
     /// How long a container that is waited for may say nothing at all before the session is dead. Default: 15
     /// seconds, in which a container on a machine that is short of everything still answers.
@@ -156,8 +159,9 @@ pub struct HostUser {
     pub gid: u32,
 }
 
-/// When an image is fetched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// When an image is fetched from its registry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum PullPolicy {
     /// When it is not there.
     #[default]
@@ -180,15 +184,16 @@ impl PullPolicy {
     }
 }
 
-/// How the program that serves the contract in a container is reached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How the program that serves the contract is reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum TransportChoice {
-    /// Over a socket where the engine is on this kernel, else over standard input and output.
+    /// The fastest way that reaches it.
     #[default]
     Auto,
-    /// Over a socket in a folder that is bound into the container, which is the fastest.
+    /// A socket in a folder that is bound into the container.
     Socket,
-    /// Over the standard input and output of the engine's program, which reaches everywhere.
+    /// The standard input and output of the engine's program.
     Stdio,
 }
 

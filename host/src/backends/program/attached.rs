@@ -4,10 +4,7 @@
 
 use std::{
     process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
-    sync::{
-        Mutex, PoisonError,
-        mpsc::{Receiver, channel},
-    },
+    sync::mpsc::{Receiver, Sender, channel},
     time::Duration,
 };
 
@@ -15,7 +12,7 @@ use belljar_contract::Context;
 
 use super::{
     kept::Kept,
-    supervised::{DRAIN, Event, MAX_WORDS, closed, kill, watch},
+    supervised::{DRAIN, Event, MAX_WORDS, closed, has_ended, kill, watch},
 };
 
 /// How long a program that nobody speaks to any more may take to end.
@@ -24,7 +21,7 @@ const END_PATIENCE: Duration = Duration::from_secs(5);
 /// A program that runs.
 pub(in crate::backends) struct Attached {
     /// There until it is waited for.
-    child: Option<Watched>,
+    child: Option<Running>,
     words: Kept,
 }
 
@@ -36,11 +33,11 @@ pub(in crate::backends) struct Left {
     pub(in crate::backends) words: String,
 }
 
-struct Watched {
+struct Running {
     child: Child,
-    events: Mutex<Receiver<Event>>,
-    /// Whether it was seen to have ended, or its words to be all there.
-    seen: (bool, bool),
+    events: Receiver<Event>,
+    /// For the thread that watches it, from when its end is waited for: a session has none as long as it lasts.
+    sender: Sender<Event>,
 }
 
 impl Attached {
@@ -62,14 +59,13 @@ impl Attached {
             words.fill(pipe, closed(&sender));
         }
         let pipes = child.stdin.take().zip(child.stdout.take());
-        watch(&mut child, sender);
-        let watched = Watched {
+        let running = Running {
             child,
-            events: Mutex::new(events),
-            seen: (false, false),
+            events,
+            sender,
         };
         let attached = Self {
-            child: Some(watched),
+            child: Some(running),
             words,
         };
         let (input, output) =
@@ -78,8 +74,9 @@ impl Attached {
     }
 
     /// Whether the program has ended, without waiting for it.
-    pub(in crate::backends) fn has_ended(&mut self) -> bool {
-        self.child.as_mut().is_none_or(Watched::look)
+    pub(in crate::backends) fn has_ended(&self) -> bool {
+        let running = self.child.as_ref();
+        running.is_none_or(|running| has_ended(&running.child))
     }
 
     /// Waits until the program has ended, and kills it when it takes longer than it may.
@@ -93,33 +90,18 @@ impl Attached {
     }
 }
 
-impl Watched {
-    fn look(&mut self) -> bool {
-        let events = self
-            .events
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        for event in events.try_iter() {
-            match event {
-                Event::Exited => self.seen.0 = true,
-                Event::Closed => self.seen.1 = true,
-                Event::Cancelled => {}
-            }
-        }
-        self.seen.0
-    }
-
+impl Running {
     /// How it ended; none when it had to be killed.
     fn end(mut self, patience: Duration) -> Option<std::io::Result<ExitStatus>> {
-        let (mut exited, mut closed) = self.seen;
+        watch(&mut self.child, self.sender);
+        let (mut exited, mut closed) = (false, false);
         let mut come = |patience, wanted: fn(bool, bool) -> bool| {
             let context = Context::new().with_timeout(patience);
-            let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
             while !wanted(exited, closed) {
                 let Some(left) = context.remaining().filter(|left| !left.is_zero()) else {
                     break;
                 };
-                match events.recv_timeout(left) {
+                match self.events.recv_timeout(left) {
                     Ok(Event::Exited) => exited = true,
                     Ok(Event::Closed) => closed = true,
                     Ok(Event::Cancelled) => {}
@@ -142,8 +124,8 @@ impl Watched {
 impl Drop for Attached {
     /// Lets the program end, somewhere else: its input has ended, or will with the stream.
     fn drop(&mut self) {
-        if let Some(watched) = self.child.take() {
-            let end = move || drop(watched.end(END_PATIENCE));
+        if let Some(running) = self.child.take() {
+            let end = move || drop(running.end(END_PATIENCE));
             let named = std::thread::Builder::new().name("belljar-attached".into());
             // Without a thread it is left to end by itself.
             let _ = named.spawn(end);

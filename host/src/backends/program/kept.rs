@@ -40,7 +40,8 @@ impl Kept {
     ) {
         let kept = self.clone();
         thread::spawn(move || {
-            let mut buffer = [0; 16 << 10];
+            // Each session has one of these for as long as it lasts, and most programs say nothing.
+            let mut buffer = [0; 4 << 10];
             loop {
                 match from.read(&mut buffer) {
                     Ok(0) => break,

@@ -157,17 +157,38 @@ impl Supervised {
 pub(in crate::backends) fn watch(child: &mut Child, sender: Sender<Event>) {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     let id = WaitId::Pid(Pid::from_child(child));
-    thread::spawn(move || {
+    let watching = move || {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while matches!(waitid(id.clone(), options), Err(rustix::io::Errno::INTR)) {}
         let _ = sender.send(Event::Exited);
-    });
+    };
+    // Without a thread its end is not seen, and it is killed when its time is over.
+    let _ = thread::Builder::new().spawn(watching);
+}
+
+/// Whether the child has ended, without waiting for it.
+#[cfg(unix)]
+pub(in crate::backends) fn has_ended(child: &Child) -> bool {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    // One that the system does not know any more has.
+    !matches!(
+        waitid(WaitId::Pid(Pid::from_child(child)), options),
+        Ok(None)
+    )
 }
 
 /// Where a process cannot be watched without waiting for it, its closed outputs tell.
 #[cfg(not(unix))]
 pub(in crate::backends) fn watch(child: &mut Child, sender: Sender<Event>) {
     let _ = (child, sender);
+}
+
+/// Where that cannot be seen, it runs until its end is waited for.
+#[cfg(not(unix))]
+pub(in crate::backends) fn has_ended(child: &Child) -> bool {
+    let _ = child;
+    false
 }
 
 /// Kills the child and its group. It was not waited for, so the id is still its own.

@@ -27,7 +27,7 @@ use super::super::program::EngineEnvironment;
 /// let refused = RemoteOptions::new(ssh, "work").validated();
 /// assert!(matches!(refused, Err(RemoteOptionsError::Root { .. })));
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RemoteOptions {
     /// A program and its arguments, whose standard input and output reach a resident; with
     /// [`install`](Self::install) a shell. The program is a name on the PATH, or a path.

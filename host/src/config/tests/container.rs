@@ -1,6 +1,9 @@
 //! The `[sandbox.container]` table.
 
 use super::*;
+use crate::backends::{
+    Bind, ContainerEngine, ContainerUser, Guarantee, PullPolicy, ResidentChoice, TransportChoice,
+};
 
 const CONTAINER: &str = r#"
 version = 1
@@ -39,57 +42,54 @@ pool = { size = 3, idle = "90s" }
 require = ["no-network", "pids-limit"]
 "#;
 
-fn container(text: &str) -> ContainerConfig {
+fn container(text: &str) -> (ContainerOptions, PoolOptions) {
     match good(text).sandbox.backend {
-        Backend::Container(container) => container,
+        Backend::Container { options, pool } => (options, pool),
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn everything_that_can_be_said_is_understood() {
-    let right = ContainerConfig {
-        engine: Engine::Podman,
+    let right = ContainerOptions {
+        engine: ContainerEngine::Podman,
         program: Some("/p/bin/podman".into()),
-        image: "debian:12".into(),
-        pull: Pull::Never,
-        cwd: Some("/job".into()),
+        pull: PullPolicy::Never,
+        cwd: "/job".into(),
         binds: vec![
-            BindConfig {
-                host: "/data".into(),
-                container: "/data".into(),
-                writable: false,
-            },
-            BindConfig {
-                host: "/c".into(),
-                container: "/c".into(),
+            Bind::read_only("/data", "/data"),
+            Bind {
                 writable: true,
+                ..Bind::read_only("/c", "/c")
             },
         ],
-        network: Some("build-net".into()),
+        network: "build-net".into(),
         cap_add: ["CHOWN".to_owned()].into(),
         memory: Some(2 << 30),
         cpu_millis: Some(1500),
         pids_limit: Some(64),
-        user: Some(User::Named("1000:100".into())),
-        readonly_rootfs: Some(false),
-        scratch_bytes: Some(10 << 20),
-        scratch_exec: Some(false),
-        tmp_bytes: Some(1_000_000),
-        tmp_exec: Some(true),
-        start_timeout: Some(Duration::from_secs(10)),
+        user: Some(ContainerUser::Named("1000:100".into())),
+        readonly_rootfs: false,
+        scratch_bytes: 10 << 20,
+        scratch_exec: false,
+        tmp_bytes: 1_000_000,
+        tmp_exec: true,
+        start_timeout: Duration::from_secs(10),
         name: Some("build".into()),
         reconnect: true,
-        lease: Some(Duration::from_secs(3600)),
+        lease: Duration::from_secs(3600),
         environment: [("TOKEN".to_owned(), "s3cret".to_owned())].into(),
-        resident: Resident::Off,
-        transport: Transport::Stdio,
-        patience: Some(Duration::from_secs(40)),
-        pool_size: 3,
-        pool_idle: Some(Duration::from_secs(90)),
+        resident: ResidentChoice::Off,
+        transport: TransportChoice::Stdio,
+        patience: Duration::from_secs(40),
         require: [Guarantee::NoNetwork, Guarantee::PidsLimit].into(),
+        ..ContainerOptions::new("debian:12")
     };
-    assert_eq!(container(CONTAINER), right);
+    let pool = PoolOptions {
+        size: 3,
+        idle: Duration::from_secs(90),
+    };
+    assert_eq!(container(CONTAINER), (right, pool));
     let schema = Config::schema();
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let table: toml::Table = CONTAINER.parse().expect("toml");
@@ -109,7 +109,8 @@ fn secrets_are_not_shown() {
 #[test]
 fn an_image_is_enough_and_needed() {
     let least = "version = 1\nsandbox.backend = 'container'\nsandbox.container.image = 'debian:12'";
-    assert_eq!(container(least), ContainerConfig::new("debian:12"));
+    let right = ContainerOptions::new("debian:12");
+    assert_eq!(container(least), (right, PoolOptions::default()));
     for text in [
         "version = 1\nsandbox.backend = 'container'",
         "version = 1\nsandbox.backend = 'container'\nsandbox.container.cpus = 1",
@@ -118,9 +119,9 @@ fn an_image_is_enough_and_needed() {
         assert_eq!(found[0].0, "sandbox.container.image");
         assert!(matches!(found[0].2, ProblemKind::Missing(_)));
     }
-    let empty = Config::container_at("w", ContainerConfig::default());
+    let empty = Config::container_at("w", ContainerOptions::new(""));
     assert!(empty.check().is_err());
-    let named = Config::container_at("w", ContainerConfig::new("debian:12"));
+    let named = Config::container_at("w", ContainerOptions::new("debian:12"));
     assert!(named.check().is_ok());
 }
 
@@ -130,14 +131,16 @@ fn the_keywords_are_no_users_and_no_paths() {
         container(&format!(
             "version = 1\n[sandbox]\nbackend = 'container'\n[sandbox.container]\nimage = 'i'\n{line}"
         ))
+        .0
     };
-    assert_eq!(with("user = 'host'").user, Some(User::Host));
-    assert_eq!(with("user = 'image'").user, Some(User::Image));
-    assert_eq!(with("resident = 'auto'").resident, Resident::Auto);
-    let path = Resident::Path("/p/resident".into());
+    assert_eq!(with("user = 'host'").user, Some(ContainerUser::Host));
+    assert_eq!(with("user = 'image'").user, Some(ContainerUser::Image));
+    assert_eq!(with("resident = 'auto'").resident, ResidentChoice::Auto);
+    let path = ResidentChoice::Path("/p/resident".into());
     assert_eq!(with("resident = './resident'").resident, path);
     assert_eq!(with("program = 'nerdctl'").program, Some("nerdctl".into()));
     assert_eq!(with("cpus = 2").cpu_millis, Some(2000));
+    assert_eq!(with("pids-limit = 0").pids_limit, None);
 }
 
 #[test]

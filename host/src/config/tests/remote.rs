@@ -18,7 +18,7 @@ keep-alive = "1m"
 environment = { TOKEN = "s3cret" }
 "#;
 
-fn remote(text: &str) -> RemoteConfig {
+fn remote(text: &str) -> RemoteOptions {
     match good(text).sandbox.backend {
         Backend::Remote(remote) => remote,
         other => panic!("{other:?}"),
@@ -27,16 +27,14 @@ fn remote(text: &str) -> RemoteConfig {
 
 #[test]
 fn everything_that_can_be_said_is_understood() {
-    let right = RemoteConfig {
-        command: ["/p/bin/ssh", "-o", "BatchMode=yes", "build", "sh"]
-            .map(str::to_owned)
-            .into(),
-        root: "/home/ada/work".into(),
+    let command = ["/p/bin/ssh", "-o", "BatchMode=yes", "build", "sh"];
+    let right = RemoteOptions {
         install: true,
-        connect_timeout: Some(Duration::from_secs(10)),
-        patience: Some(Duration::from_secs(5)),
-        keep_alive: Some(Duration::from_secs(60)),
+        connect_timeout: Duration::from_secs(10),
+        patience: Duration::from_secs(5),
+        keep_alive: Duration::from_secs(60),
         environment: [("TOKEN".to_owned(), "s3cret".to_owned())].into(),
+        ..RemoteOptions::new(command, "/home/ada/work")
     };
     assert_eq!(remote(REMOTE), right);
     let schema = Config::schema();
@@ -55,7 +53,7 @@ fn everything_that_can_be_said_is_understood() {
 fn a_command_and_a_directory_are_enough_and_needed() {
     let least = "version = 1\nsandbox.backend = 'remote'\nsandbox.remote.command = ['ssh', 'build', 'sh']\n\
         sandbox.remote.root = '/work'";
-    let right = RemoteConfig::new(["ssh", "build", "sh"], "/work");
+    let right = RemoteOptions::new(["ssh", "build", "sh"], "/work");
     assert_eq!(remote(least), right);
     for text in [
         "version = 1\nsandbox.backend = 'remote'",
@@ -66,7 +64,8 @@ fn a_command_and_a_directory_are_enough_and_needed() {
         assert_eq!(keys, ["sandbox.remote.command", "sandbox.remote.root"]);
         assert!(matches!(found[0].2, ProblemKind::Missing(_)));
     }
-    assert!(Config::remote(RemoteConfig::default()).check().is_err());
+    let nothing = RemoteOptions::new([""; 0], "");
+    assert!(Config::remote(nothing).check().is_err());
     assert!(Config::remote(right).check().is_ok());
 }
 

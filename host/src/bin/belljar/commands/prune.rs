@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use belljar::{
     backends::{ContainerEngine, Left, PruneOptions, PruneReport, prune_ambient},
-    config::{Backend, ContainerConfig, Engine},
+    config::Backend,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -54,14 +54,15 @@ enum EngineName {
 
 impl Arguments {
     pub(crate) async fn run(self, output: Output, interrupt: &Interrupt) -> Result<Exit, Failure> {
-        let configured = self.configured()?;
-        let engine = match (self.engine, configured.engine) {
-            (Some(EngineName::Docker), _) | (None, Engine::Docker) => ContainerEngine::Docker,
-            (Some(EngineName::Podman), _) | (None, Engine::Podman) => ContainerEngine::Podman,
-            (Some(EngineName::Apple), _) | (None, Engine::Apple) => ContainerEngine::Apple,
+        let (configured, program) = self.configured()?;
+        let engine = match self.engine {
+            Some(EngineName::Docker) => ContainerEngine::Docker,
+            Some(EngineName::Podman) => ContainerEngine::Podman,
+            Some(EngineName::Apple) => ContainerEngine::Apple,
+            None => configured,
         };
         // The configured program is the configured engine's.
-        let program = configured.program.filter(|_| self.engine.is_none());
+        let program = program.filter(|_| self.engine.is_none());
         // A name is looked for on the PATH, and a path is relative to here.
         let here = ambient::current_folder()?;
         let named = self
@@ -94,8 +95,8 @@ impl Arguments {
         })
     }
 
-    /// What the configuration says of containers; the defaults where there is none, or another backend.
-    fn configured(&self) -> Result<ContainerConfig, Failure> {
+    /// The configured engine and its program; the defaults where there is no configuration, or another backend.
+    fn configured(&self) -> Result<(ContainerEngine, Option<PathBuf>), Failure> {
         let folder = ambient::current_folder()?;
         let config = match &self.config {
             Some(file) => Some(loader().load(&folder.join(file))?),
@@ -104,8 +105,8 @@ impl Arguments {
             None => loader().discover(&folder)?,
         };
         Ok(match config.map(|config| config.sandbox.backend) {
-            Some(Backend::Container(container)) => container,
-            _ => ContainerConfig::default(),
+            Some(Backend::Container { options, .. }) => (options.engine, options.program),
+            _ => Default::default(),
         })
     }
 }
