@@ -19,7 +19,7 @@ use belljar::{
     Backend, Context, Error, ErrorKind, WriteOptions,
     backends::{
         ContainerEngine, ContainerOptions, Guarantee, OpenError, PosixGap, ResidentChoice, Row,
-        Standing,
+        Standing, TransportChoice,
     },
     config::Config,
     examine_ambient,
@@ -77,6 +77,30 @@ fn a_hardened_container_gives_what_was_asked() {
         // Nothing of the probe is left in the host's folder.
         let left = workspace.path().read_dir().expect("the workspace").count();
         assert_eq!(left, 0);
+    });
+}
+
+#[test]
+fn how_the_resident_is_reached_is_told() {
+    each_engine(|options| {
+        let engine = options.engine;
+        for (transport, right, standing) in [
+            (TransportChoice::Auto, "socket: ", Standing::NotAsked),
+            (TransportChoice::Stdio, "stdio: ", Standing::Held),
+        ] {
+            let rows = examined(ContainerOptions {
+                transport,
+                ..options.clone()
+            });
+            let row = &rows["transport"];
+            assert!(row.got.starts_with(right), "{engine}: {row:?}");
+            assert_eq!(row.standing, standing, "{engine}: {row:?}");
+        }
+        let rows = examined(by_shell(options));
+        assert!(
+            !rows.contains_key("transport"),
+            "{engine}: there is no stream"
+        );
     });
 }
 

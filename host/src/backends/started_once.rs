@@ -185,15 +185,18 @@ mod tests {
     fn a_caller_that_goes_leaves_what_was_started_to_the_next() {
         let session = StartedOnce::new();
         let (began, begun) = channel();
+        let (go, gone) = channel();
         let context = Context::new();
         {
             let start = move |_: &Context| {
                 began.send(()).expect("somebody waits for it");
+                gone.recv().expect("somebody says so");
                 Ok::<_, Infallible>(7)
             };
             begin(pin!(session.get(&context, Operation::Read, start, fails)));
             begun.recv().expect("it begins");
         }
+        go.send(()).expect("it waits");
         let again = |_: &Context| -> std::result::Result<u32, Infallible> {
             panic!("it is started twice");
         };

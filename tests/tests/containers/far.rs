@@ -6,7 +6,7 @@ use belljar::{
     WriteOptions,
     backends::{EngineEnvironment, Guarantee, ResidentChoice},
 };
-use belljar_tests::{Daemon, static_resident};
+use belljar_tests::{BUSYBOX, Daemon, static_resident};
 
 use super::*;
 
@@ -72,4 +72,24 @@ fn the_resident_is_brought_there_once() {
     assert_eq!(carriers().len(), 1);
     [first, second, third].iter().for_each(close);
     assert_eq!(daemon.containers(), carriers(), "nothing else is left");
+}
+
+#[test]
+fn what_one_image_keeps_is_not_lent_to_another() {
+    let Some((daemon, options)) = far() else {
+        return;
+    };
+    let made = daemon.docker(&["create", BUSYBOX, "true"]);
+    let (made, change) = (made.trim(), "--change=VOLUME /of-another");
+    let _ = daemon.docker(&["commit", change, made, "another"]);
+    let _ = daemon.docker(&["rm", made]);
+    let another = open(ContainerOptions {
+        image: "another".into(),
+        ..options.clone()
+    });
+    let look = "ls -d /of-another 2>/dev/null; true";
+    assert_eq!(printed(&another, look), "/of-another");
+    let plain = open(options);
+    assert_eq!(printed(&plain, look), "", "it is another image's");
+    [another, plain].iter().for_each(close);
 }

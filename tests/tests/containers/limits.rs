@@ -109,3 +109,33 @@ fn a_program_that_takes_too_much_memory_dies_and_the_session_lives() {
         close(&sandbox);
     }
 }
+
+#[test]
+fn a_tree_that_left_its_group_ends_a_tenth_of_a_second_after_its_limit() {
+    for options in on_each() {
+        let of = options.engine;
+        let sandbox = open(options);
+        let before = printed(&sandbox, "ps | wc -l");
+        let text = "setsid sh -c 'sleep 601 & sleep 602' & \
+                    ( ( setsid sleep 603 & ) & sleep 604 & ) & ( sleep 605 & ) ; sleep 606";
+        let limited = RunOptions {
+            timeout: Some(1000),
+            ..RunOptions::default()
+        };
+        // The best of a few: how long a machine that does other things takes is not the question.
+        let mut times: Vec<Duration> = (0..5)
+            .map(|_| {
+                let command = Command::Shell(text.to_owned());
+                let began = Instant::now();
+                let ended = wait(sandbox.run(command, limited.clone())).expect("it tells");
+                let took = began.elapsed();
+                assert_eq!(ended.outcome, Outcome::TimedOut, "{of}");
+                assert_eq!(printed(&sandbox, "ps | wc -l"), before, "{of}: none lives");
+                took
+            })
+            .collect();
+        times.sort_unstable();
+        assert!(times[0] < Duration::from_millis(1100), "{of}: {times:?}");
+        close(&sandbox);
+    }
+}

@@ -31,9 +31,9 @@ pub(crate) fn ready(workspace: &Workspace) -> Result<()> {
         install()?;
         start_docker()?;
     }
-    for (engine, names) in [
-        ("docker", [BUSYBOX, DEBIAN].as_slice()),
-        ("podman", &[BUSYBOX]),
+    for (engine, package, names) in [
+        ("docker", "docker.io", [BUSYBOX, DEBIAN].as_slice()),
+        ("podman", "podman", &[BUSYBOX]),
     ] {
         let mut version = engine_command(workspace, engine);
         if !process::works(version.arg("version")) {
@@ -41,7 +41,9 @@ pub(crate) fn ready(workspace: &Workspace) -> Result<()> {
                 !needed,
                 "{engine} does not work here; see `{engine} version`"
             );
-            println!("skipped: {engine} is not here, or not running; its tests are skipped too");
+            println!(
+                "skipped: {engine} is not here, or not running, and its tests are skipped too; install and start it (Debian: {package}), or see `{engine} version`"
+            );
             continue;
         }
         for name in names {

@@ -1,6 +1,7 @@
 //! What a client may answer, and what it is told.
 
 mod hangs;
+mod native;
 
 use std::{
     sync::{Mutex, PoisonError},

@@ -1,8 +1,12 @@
 //! Brings the resident to an engine on another machine, which cannot bind a file of this one.
 //!
-//! It lies in the volume of a container that is never started. That one's name has the digest of the program, and it
-//! gets it when the program is there as a whole: who finds the name finds the program. It stays, for the
-//! next session, until its lease has ended and `belljar prune` comes by.
+//! It lies in the volume of a container that is never started. That one's name has the digest of the program and of the
+//! image's name, and it gets it when the program is there as a whole: who finds the name finds the program. It stays, for
+//! the next session, until its lease has ended and `belljar prune` comes by.
+//!
+//! Who borrows one volume of a container borrows all of them, those that its image declares too, at whatever path that
+//! names. So an image's sessions borrow from a container of the same image alone: another's could put its own programs
+//! in the place of theirs.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -20,7 +24,7 @@ const NAME: &str = "belljar-resident-";
 impl Starter {
     /// The container that carries the program; it is made where it is missing.
     pub(super) fn carry(&self, context: &Context, program: &Path) -> Result<String, Failed> {
-        let digest = digest_ambient(program)?;
+        let digest = digest_ambient(program, &self.options.image)?;
         let name = format!("{NAME}{digest}");
         if self.cli.state(context, &name)?.is_some() {
             return Ok(name);
@@ -69,12 +73,15 @@ impl Starter {
     }
 }
 
-/// The first half of a file's BLAKE3, which is enough to tell programs of ours apart.
+/// The first half of a BLAKE3 of a program and of the name of an image, which is enough to tell them apart.
 #[expect(clippy::disallowed_methods, reason = "the program is the host's own")]
-fn digest_ambient(program: &Path) -> std::io::Result<String> {
-    let digest = blake3::hash(&std::fs::read(program)?);
+fn digest_ambient(program: &Path, image: &str) -> std::io::Result<String> {
+    let mut both = blake3::Hasher::new();
+    // Of one length, whatever the program is.
+    both.update(blake3::hash(&std::fs::read(program)?).as_bytes());
+    both.update(image.as_bytes());
     let mut text = String::new();
-    for byte in &digest.as_bytes()[..16] {
+    for byte in &both.finalize().as_bytes()[..16] {
         // To a string it cannot fail.
         let _ = write!(text, "{byte:02x}");
     }

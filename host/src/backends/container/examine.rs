@@ -10,6 +10,8 @@ use super::{
     backend::ContainerBackend,
     by_shell::ShellSession,
     doctor, fall_back,
+    options::TransportChoice,
+    start::Starter,
 };
 use crate::backends::posix::PosixGap;
 
@@ -54,12 +56,34 @@ impl ContainerOptions {
             ..starter.options.clone()
         };
         let mut rows = doctor::rows(&options, &starter.expected, &facts);
+        rows.extend(starter.resident.as_ref().map(|_| transport(&starter)));
         rows.extend(lacks.into_iter().map(row));
         Ok(Report {
             backend: description.backend.clone(),
             rows,
             fall_back,
         })
+    }
+}
+
+/// How the resident was reached, and why so.
+fn transport(starter: &Starter) -> Row {
+    let reach = starter.reach();
+    let why = match reach == starter.way.reach {
+        true => starter.way.reason,
+        false => "nobody came to the socket",
+    };
+    let (asked, standing) = match starter.options.transport {
+        TransportChoice::Auto => ("the fastest", Standing::NotAsked),
+        TransportChoice::Socket | TransportChoice::Stdio => (reach.as_str(), Standing::Held),
+    };
+    Row {
+        guarantee: "transport".to_owned(),
+        asked: asked.to_owned(),
+        got: format!("{}: {why}", reach.as_str()),
+        standing,
+        gap: None,
+        required: false,
     }
 }
 

@@ -35,9 +35,8 @@ impl Client for Hangs {
     }
 }
 
-fn opened(context: &Context, scratch: &str) -> (Error, bool) {
-    let client = Arc::new(Hangs::default());
-    let options = ClientOptions {
+pub(super) fn options(scratch: &str) -> ClientOptions {
+    ClientOptions {
         posix: PosixOptions {
             backend: "client".into(),
             root: "/work".into(),
@@ -50,8 +49,12 @@ fn opened(context: &Context, scratch: &str) -> (Error, bool) {
             hardening_gaps: Vec::new(),
         },
         scratch: scratch.into(),
-    };
-    let open = options.open(context, Arc::clone(&client) as Arc<dyn Client>);
+    }
+}
+
+fn opened(context: &Context, scratch: &str) -> (Error, bool) {
+    let client = Arc::new(Hangs::default());
+    let open = options(scratch).open(context, Arc::clone(&client) as Arc<dyn Client>);
     let error = match block_on(&Context::new(), open).expect("it ends by itself") {
         Err(error) => error,
         Ok(_) => panic!("it opens"),
