@@ -23,7 +23,7 @@ use belljar::{
     processes::Command as Program,
 };
 use belljar_contract::blocking::block_on;
-use belljar_tests::{SshServer, static_resident};
+use belljar_tests::{SshServer, bench_workspace, median, millis, static_resident, wait};
 
 const MIB: u64 = 1 << 20;
 
@@ -31,12 +31,8 @@ fn main() {
     let Some(server) = SshServer::start() else {
         return;
     };
-    // In memory: on a disk, what a read costs is the disk's, for both alike.
-    let folder = std::env::var_os("BELLJAR_BENCH_FOLDER").unwrap_or_else(|| "/dev/shm".into());
-    let workspace = tempfile::tempdir_in(folder).expect("a temporary folder");
-    std::fs::write(workspace.path().join("small"), [b'x'; 1024]).expect("a file");
+    let workspace = bench_workspace();
     let large = workspace.path().join("large");
-    std::fs::write(&large, vec![b'x'; 100 << 20]).expect("a file");
     let resident = static_resident().display().to_string();
     let root = workspace.path().to_str().expect("UTF-8");
     let options = RemoteOptions {
@@ -112,15 +108,6 @@ fn main() {
     closed.expect("nobody cancels").expect("it closes");
 }
 
-/// A call from a thread that may block, as a guest's is.
-fn wait(sandbox: &Sandbox, call: impl AsyncFnOnce(&Sandbox) -> belljar_contract::Result<()>) {
-    let context = Context::new().with_timeout(Duration::from_secs(60));
-    let sandbox = sandbox.within(context.clone());
-    block_on(&context, call(&sandbox))
-        .expect("in time")
-        .expect("an answer");
-}
-
 /// Takes turns.
 fn measure(name: &str, rounds: usize, mut ours: impl FnMut(), mut raw: impl FnMut()) {
     for _ in 0..rounds / 10 {
@@ -132,10 +119,7 @@ fn measure(name: &str, rounds: usize, mut ours: impl FnMut(), mut raw: impl FnMu
         times[0].push(time(&mut ours));
         times[1].push(time(&mut raw));
     }
-    let [ours, raw] = times.map(|mut times| {
-        times.sort_unstable();
-        times[times.len() / 2]
-    });
+    let [ours, raw] = times.map(median);
     println!(
         "{name:<24} {:>9.3} ms {:>9.3} ms {:>9.2}×",
         millis(ours),
@@ -148,10 +132,6 @@ fn time(work: &mut dyn FnMut()) -> Duration {
     let began = Instant::now();
     work();
     began.elapsed()
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 fn start(command: &[OsString]) -> Child {

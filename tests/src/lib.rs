@@ -1,5 +1,6 @@
 //! What the end-to-end tests and benchmarks of Belljar share.
 
+mod bench;
 mod containers;
 mod daemon;
 mod disk;
@@ -11,6 +12,7 @@ mod ssh_server;
 
 use std::path::{Path, PathBuf};
 
+pub use bench::{bench_workspace, median, millis, wait};
 pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine, is_root};
 pub use daemon::Daemon;
 pub use emulated::{EMULATED, emulated_resident, has_emulator};

@@ -16,7 +16,7 @@ mod sessions;
 
 use std::{
     process::{Command, Stdio},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use belljar::{
@@ -25,7 +25,9 @@ use belljar::{
     processes::Command as Program,
 };
 use belljar_contract::blocking::block_on;
-use belljar_tests::{BUSYBOX, container_options, has_engine};
+use belljar_tests::{
+    BUSYBOX, bench_workspace, container_options, has_engine, median, millis, wait,
+};
 
 use helper::Helper;
 
@@ -45,11 +47,7 @@ fn main() {
     }
     // Before anything else: what that would let go of would be taken again, and not be seen.
     sessions::held(engine, &image);
-    // In memory: on a disk, what a write costs is the disk's, for all three alike.
-    let folder = std::env::var_os("BELLJAR_BENCH_FOLDER").unwrap_or_else(|| "/dev/shm".into());
-    let workspace = tempfile::tempdir_in(folder).expect("a temporary folder");
-    std::fs::write(workspace.path().join("small"), [b'x'; 1024]).expect("a file");
-    std::fs::write(workspace.path().join("large"), vec![b'x'; 100 << 20]).expect("a file");
+    let workspace = bench_workspace();
     let options = ContainerOptions {
         workspace: Some(workspace.path().to_owned()),
         ..container_options(engine, &image)
@@ -126,15 +124,6 @@ fn main() {
     sessions::from_a_pool(engine, &image);
 }
 
-/// A call from a thread that may block, as a guest's is.
-fn wait(sandbox: &Sandbox, call: impl AsyncFnOnce(&Sandbox) -> belljar_contract::Result<()>) {
-    let context = Context::new().with_timeout(Duration::from_secs(60));
-    let sandbox = sandbox.within(context.clone());
-    block_on(&context, call(&sandbox))
-        .expect("in time")
-        .expect("an answer");
-}
-
 /// Small processes, from as many threads as there are processors and twice that.
 fn processes_a_second(sandbox: &Sandbox) {
     const EACH: u32 = 1000;
@@ -184,10 +173,7 @@ fn measure(
             times[2].push(time(&mut exec));
         }
     }
-    let [ours, helper, exec] = times.map(|mut times| {
-        times.sort_unstable();
-        times[times.len() / 2]
-    });
+    let [ours, helper, exec] = times.map(median);
     println!(
         "{name:<24} {:>9.3} ms {:>9.3} ms {:>9.3} ms {:>9.2}× {:>9.0}×",
         millis(ours),
@@ -196,10 +182,6 @@ fn measure(
         ours.as_secs_f64() / helper.as_secs_f64(),
         exec.as_secs_f64() / ours.as_secs_f64()
     );
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 /// The session's container: the newest of ours.

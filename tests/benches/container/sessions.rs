@@ -7,9 +7,7 @@ use belljar::{
     backends::{ContainerEngine, ContainerPool, PoolOptions},
 };
 use belljar_contract::blocking::block_on;
-use belljar_tests::container_options;
-
-use crate::{millis, wait};
+use belljar_tests::{container_options, millis, wait};
 
 /// The first call of a session, and the whole of the sessions before it is on the shelf again.
 pub(crate) fn from_a_pool(engine: ContainerEngine, image: &str) {
