@@ -125,12 +125,6 @@ pub enum OpenError {
         /// What is missing.
         gaps: Vec<Gap>,
     },
-    /// The backend is known and not in this build.
-    #[error("this build has no {name} backend; it has virtual and local")]
-    NotInThisBuild {
-        /// The backend.
-        name: String,
-    },
 }
 
 struct Looked<'a>(&'a [PathBuf]);
