@@ -2,13 +2,19 @@
 
 mod support;
 
-use std::net::Shutdown;
+use std::{
+    net::Shutdown,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+};
 
 use belljar_contract::{Context, ErrorKind};
 use belljar_protocol::{Patience, frame::Event};
 use support::{
     Answers, LONG, Peer, answer, ask, client, client_with, content, frame, join, kind, name_of,
-    pair, raw, read, serving, write,
+    pair, raw, read, serving, wait_until, write,
 };
 
 /// Calls at once.
@@ -83,19 +89,26 @@ fn a_link_that_is_cut_ends_every_call_at_once() {
 #[test]
 fn a_short_answer_comes_before_any_of_many_long_ones() {
     let (host, resident) = pair();
+    let answered = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&answered);
     let served = serving(
         resident,
-        Answers(|_: &Context, request| match name_of(&request).as_str() {
-            "long" => Ok(content(vec![0; 1 << 20])),
-            short => Ok(content(short)),
+        Answers(move |_: &Context, request| {
+            count.fetch_add(1, Relaxed);
+            match name_of(&request).as_str() {
+                "long" => Ok(content(vec![0; 1 << 20])),
+                short => Ok(content(short)),
+            }
         }),
     );
     let mut host = Peer::host(host);
     for call in 1..CALLS {
         host.send(&frame(call, &ask(read("long"))));
     }
-    assert!(matches!(host.next(), Some(Event::Begun { .. })));
+    // Nobody reads, so all of them have a long way to go when the short one is asked for.
+    wait_until(|| answered.load(Relaxed) == CALLS - 1);
     host.send(&frame(CALLS, &ask(read("short"))));
+    wait_until(|| answered.load(Relaxed) == CALLS);
     assert_eq!(host.message_in_small_steps().0, CALLS);
     drop(host);
     assert!(matches!(join(served), Ok(())));
@@ -105,14 +118,21 @@ fn a_short_answer_comes_before_any_of_many_long_ones() {
 fn a_short_request_comes_before_any_of_many_long_ones() {
     let (host, resident) = pair();
     let peer = std::thread::spawn(move || Peer::resident(resident));
-    let client = client(host);
+    let client = &client(host);
     let mut peer = join(peer);
+    let asked = &AtomicU32::new(0);
+    let call = move |request| {
+        asked.fetch_add(1, Relaxed);
+        client.call(&Context::new(), request)
+    };
     std::thread::scope(|scope| {
         for _ in 1..CALLS {
-            scope.spawn(|| client.call(&Context::new(), write("a", vec![0; 1 << 20])));
+            scope.spawn(move || call(write("a", vec![0; 1 << 20])));
         }
+        wait_until(|| asked.load(Relaxed) == CALLS - 1);
         assert!(matches!(peer.next(), Some(Event::Begun { .. })));
-        let short = scope.spawn(|| client.call(&Context::new(), read("short")));
+        let short = scope.spawn(move || call(read("short")));
+        wait_until(|| asked.load(Relaxed) == CALLS);
         let (call, _) = peer.message_in_small_steps();
         peer.send(&frame(call, &answer("short")));
         assert_eq!(short.join().unwrap(), Ok(content("short")));

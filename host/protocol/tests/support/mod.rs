@@ -10,7 +10,7 @@ use std::{
     os::unix::net::UnixStream,
     sync::{Condvar, Mutex},
     thread::JoinHandle,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use belljar_contract::{
@@ -27,6 +27,15 @@ use serde::Serialize;
 
 /// How long a test waits for what must come, before it fails.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
+
+/// Looks again until it is so.
+pub(crate) fn wait_until(so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !so() {
+        assert!(begun.elapsed() < LONG, "it did not come about");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
 
 /// An engine that is a function.
 pub(crate) struct Answers<F>(pub(crate) F);
