@@ -82,6 +82,25 @@ pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
+/// A file that the command's caller named, to be read bit by bit.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a file of the caller's, not of a workspace"
+)]
+pub(crate) fn open_file(path: &Path) -> io::Result<std::fs::File> {
+    std::fs::File::open(path)
+}
+
+/// A new file that the command's caller named, for its user alone. What is there stays.
+pub(crate) fn new_file(path: &Path) -> io::Result<std::fs::File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+}
+
 /// Everything on standard input, at most `most` bytes of it.
 pub(crate) fn read_stdin(most: u64) -> io::Result<Vec<u8>> {
     use io::Read as _;

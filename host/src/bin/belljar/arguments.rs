@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        completions, config, conformance, doctor, exec, exit_codes, fs, init, inspect, prune, run,
-        session, tools,
+        completions, config, conformance, doctor, exec, exit_codes, fs, init, inspect, prune,
+        replay, run, session, tools,
     },
     exit_code::{Exit, TABLE},
     failure::Failure,
@@ -34,6 +34,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Arguments),
+    Replay(replay::Arguments),
     Tools(tools::Arguments),
     Inspect(inspect::Arguments),
     Exec(exec::Arguments),
@@ -68,6 +69,7 @@ impl Command {
     pub(crate) async fn run(self, output: Output, interrupt: &Interrupt) -> Result<Exit, Failure> {
         match self {
             Self::Run(arguments) => arguments.run(output, interrupt).await,
+            Self::Replay(arguments) => arguments.run(output, interrupt).await,
             Self::Tools(arguments) => arguments.run(output, interrupt).await,
             Self::Inspect(arguments) => arguments.run(output, interrupt).await,
             Self::Exec(arguments) => arguments.run(output, interrupt).await,

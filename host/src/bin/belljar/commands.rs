@@ -10,6 +10,7 @@ pub(crate) mod fs;
 pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod prune;
+pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod session;
 pub(crate) mod tools;
