@@ -19,6 +19,8 @@ pub mod layers;
 mod limits;
 mod open;
 pub mod recording;
+#[cfg(feature = "registry")]
+pub mod registry;
 mod runtime;
 mod sandbox;
 mod tool;
