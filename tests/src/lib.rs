@@ -6,6 +6,7 @@ mod daemon;
 mod disk;
 mod emulated;
 mod podman;
+mod registry;
 mod resident;
 mod rootless;
 mod ssh_server;
@@ -17,6 +18,7 @@ pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine, is_root};
 pub use daemon::Daemon;
 pub use emulated::{EMULATED, emulated_resident, has_emulator};
 pub use podman::OwnPodman;
+pub use registry::{RegistryServer, Signer};
 pub use resident::ResidentProcess;
 pub use rootless::RootlessPodman;
 pub use ssh_server::SshServer;
@@ -28,6 +30,27 @@ pub fn workspace_root() -> PathBuf {
         .parent()
         .map(Path::to_owned)
         .unwrap_or_default()
+}
+
+/// The `belljar` command: where the build task says, or beside this test.
+///
+/// # Panics
+/// When it was not built.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "the build task says where it is")]
+pub fn belljar_command() -> PathBuf {
+    let named = std::env::var_os("BELLJAR_BIN").map(PathBuf::from);
+    let path = named.unwrap_or_else(|| {
+        let test = std::env::current_exe().expect("this test's own path");
+        let target = test.ancestors().nth(2).expect("cargo's target folder");
+        target.join("belljar")
+    });
+    assert!(
+        path.is_file(),
+        "{} is not there; build it with `cargo build --package belljar`",
+        path.display()
+    );
+    path
 }
 
 /// The static resident for this machine.

@@ -9,6 +9,7 @@
 //! | `signature` | who vouches for a component, and until when |
 //! | `lock` | `belljar.lock`: which bytes a reference stands for |
 //! | `store` | the bytes, in a folder of the user's |
+//! | `pinned` | all of them together: a reference as the bytes that were pinned, when they are trusted |
 //! | `error` | what goes wrong |
 //!
 //! A component is stored by its digest and looked at again each time it is taken out, so that a registry, a mirror or
@@ -26,6 +27,7 @@ mod client;
 mod digest;
 mod error;
 mod lock;
+mod pinned;
 mod reference;
 mod signature;
 mod store;
@@ -35,6 +37,7 @@ pub use self::{
     digest::Digest,
     error::RegistryError,
     lock::{LOCK_FILE_NAME, Lock, Locked},
+    pinned::Pinned,
     reference::Reference,
     signature::{SignatureError, TrustedKey, TrustedKeys},
     store::Store,

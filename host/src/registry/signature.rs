@@ -99,6 +99,12 @@ impl FromIterator<(String, TrustedKey)> for TrustedKeys {
 }
 
 impl TrustedKeys {
+    /// Whether no key is trusted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The name of the key that these bytes are signed with.
     ///
     /// # Errors

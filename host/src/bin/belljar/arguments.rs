@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        completions, config, conformance, doctor, exec, exit_codes, fs, init, inspect, prune,
-        replay, run, session, tools,
+        completions, config, conformance, doctor, exec, exit_codes, fs, init, inspect, prune, pull,
+        push, replay, run, session, tools,
     },
     exit_code::{Exit, TABLE},
     failure::Failure,
@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Conformance(conformance::Arguments),
     Doctor(doctor::Arguments),
     Prune(prune::Arguments),
+    Pull(pull::Arguments),
+    Push(push::Arguments),
     Init(init::Arguments),
     Config(config::Arguments),
     Completions(completions::Arguments),
@@ -78,6 +80,8 @@ impl Command {
             Self::Conformance(arguments) => arguments.run(output, interrupt).await,
             Self::Doctor(arguments) => arguments.run(output, interrupt).await,
             Self::Prune(arguments) => arguments.run(output, interrupt).await,
+            Self::Pull(arguments) => arguments.run(output, interrupt).await,
+            Self::Push(arguments) => arguments.run(output, interrupt).await,
             Self::Init(arguments) => arguments.run(output),
             Self::Config(arguments) => arguments.run(output, interrupt).await,
             Self::Completions(arguments) => arguments.run(output),

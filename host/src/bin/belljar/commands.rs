@@ -10,6 +10,8 @@ pub(crate) mod fs;
 pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod prune;
+pub(crate) mod pull;
+pub(crate) mod push;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod session;
