@@ -19,7 +19,7 @@ mod virtual_;
 use std::path::PathBuf;
 
 pub use self::{
-    client::{Client, ClientError, ClientOptions, ClientOutput},
+    client::{Client, ClientBytes, ClientBytesOutput, ClientError, ClientOptions, ClientOutput},
     component::{
         ComponentError, ComponentLimits, ComponentOptions, GrantError, HttpGrant, SecretError,
         SecretSource, SecretVariables,

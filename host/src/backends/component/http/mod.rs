@@ -17,4 +17,4 @@ mod resolver;
 mod send;
 mod tls;
 
-pub(crate) use self::client::{Client, Failure, Request, Response};
+pub(crate) use self::client::{Client, Failure, Request};
