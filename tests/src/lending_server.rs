@@ -96,8 +96,11 @@ impl LendingServer {
             gone,
             begun,
         });
-        let listener = runtime.block_on(tokio::net::TcpListener::bind(("127.0.0.1", 0)));
-        let bound = listener.and_then(|listener| Ok((listener.local_addr()?, listener)));
+        let bound = {
+            // A test may wait for other things on this thread.
+            let _runtime = runtime.enter();
+            listen()
+        };
         let Ok((address, listener)) = bound else {
             panic!("there is no port");
         };
@@ -143,6 +146,15 @@ impl Drop for LendingServer {
             runtime.shutdown_background();
         }
     }
+}
+
+fn listen() -> std::io::Result<(SocketAddr, tokio::net::TcpListener)> {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
+    listener.set_nonblocking(true)?;
+    Ok((
+        listener.local_addr()?,
+        tokio::net::TcpListener::from_std(listener)?,
+    ))
 }
 
 /// Text as it stands in a query: each byte as `%xx`.
