@@ -52,7 +52,8 @@ impl SandboxConfig {
     /// [recordings](crate::recording).
     pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
         let variables = match &self.backend {
-            Backend::Virtual => None,
+            // What a component is told reaches no process by itself.
+            Backend::Virtual | Backend::Component(_) => None,
             Backend::Local(options) => Some(&options.environment),
             Backend::Container { options, .. } => Some(&options.environment),
             Backend::Remote(options) => Some(&options.environment),
