@@ -396,7 +396,7 @@ pub(super) struct Tool {
     /// The component, relative to this file. When omitted, the application brings it.
     #[schemars(with = "Option<String>")]
     pub(super) component: Option<Spanned<String>>,
-    /// The component in a registry, as ghcr.io/ada/coding:1.2, in the place of a file. `belljar pull` fetches it and
+    /// The component in a registry, as registry.example/ada/coding:1.2, in the place of a file. `belljar pull` fetches it and
     /// pins it in belljar.lock.
     #[schemars(with = "Option<String>")]
     pub(super) reference: Option<Spanned<String>>,

@@ -4,13 +4,13 @@ use std::{fmt, str::FromStr};
 
 use super::error::RegistryError;
 
-/// A place in a registry: `ghcr.io/ada/coding:1.2`, or one version of it, `ghcr.io/ada/coding@sha256:…`.
+/// A place in a registry: `registry.example/ada/coding:1.2`, or one version of it, `registry.example/ada/coding@sha256:…`.
 ///
 /// ```
 /// use belljar::registry::Reference;
 ///
-/// let reference: Reference = "ghcr.io/ada/coding:1.2".parse()?;
-/// assert_eq!((reference.registry(), reference.repository()), ("ghcr.io", "ada/coding"));
+/// let reference: Reference = "registry.example/ada/coding:1.2".parse()?;
+/// assert_eq!((reference.registry(), reference.repository()), ("registry.example", "ada/coding"));
 /// assert!("coding.wasm".parse::<Reference>().is_err());
 /// # Ok::<(), belljar::registry::RegistryError>(())
 /// ```
@@ -61,7 +61,7 @@ impl FromStr for Reference {
         let named = registry == "localhost" || registry.contains(['.', ':']);
         if !named {
             return Err(bad(
-                "it begins with a registry, as ghcr.io/ada/coding:1.2 does".into(),
+                "it begins with a registry, as registry.example/ada/coding:1.2 does".into(),
             ));
         }
         let reference: oci_client::Reference = text
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_reference_names_its_registry() {
         for (text, whole) in [
-            ("ghcr.io/ada/coding:1.2", "ghcr.io/ada/coding:1.2"),
+            ("registry.example/ada/coding:1.2", "registry.example/ada/coding:1.2"),
             ("localhost/coding", "localhost/coding:latest"),
             ("127.0.0.1:5000/a/b/c:x", "127.0.0.1:5000/a/b/c:x"),
         ] {
@@ -103,11 +103,11 @@ mod tests {
             "",
             "coding",
             "ada/coding",
-            "ghcr.io",
-            "ghcr.io/Ada",
-            "ghcr.io/a:b:c",
-            "ghcr.io/a@sha256:1",
-            "https://ghcr.io/a",
+            "registry.example",
+            "registry.example/Ada",
+            "registry.example/a:b:c",
+            "registry.example/a@sha256:1",
+            "https://registry.example/a",
         ] {
             assert!(bad.parse::<Reference>().is_err(), "{bad}");
         }

@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     /// The file to make; else the last part of the reference and .wasm
     #[arg(long, short, value_name = "FILE", requires = "reference")]
     output: Option<PathBuf>,
-    /// One component, as ghcr.io/ada/coding:1.2
+    /// One component, as registry.example/ada/coding:1.2
     reference: Option<Reference>,
 }
 

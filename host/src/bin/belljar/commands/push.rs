@@ -20,7 +20,7 @@ use crate::{
 const SIGNING: &str = "\
 Sign with minisign (https://jedisct1.github.io/minisign/), whose secret key never comes near this program:
   minisign -S -m coding.wasm -t \"expires:$(date -d '+1 year' +%s)\"
-  belljar push coding.wasm ghcr.io/ada/coding:1.2 --signature coding.wasm.minisig";
+  belljar push coding.wasm registry.example/ada/coding:1.2 --signature coding.wasm.minisig";
 
 /// Put a component into a registry
 ///
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     signature: Option<PathBuf>,
     /// The component's file
     component: PathBuf,
-    /// Where it goes, as ghcr.io/ada/coding:1.2
+    /// Where it goes, as registry.example/ada/coding:1.2
     reference: Reference,
 }
 
