@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     commands::{
         completions, config, conformance, doctor, exec, exit_codes, fs, init, inspect, prune, run,
-        session, tools,
+        serve_sandbox, session, tools,
     },
     exit_code::{Exit, TABLE},
     failure::Failure,
@@ -39,6 +39,7 @@ pub(crate) enum Command {
     Exec(exec::Arguments),
     Fs(fs::Arguments),
     Session(session::Arguments),
+    ServeSandbox(serve_sandbox::Arguments),
     Conformance(conformance::Arguments),
     Doctor(doctor::Arguments),
     Prune(prune::Arguments),
@@ -53,7 +54,7 @@ impl Command {
     pub(crate) fn runtime(&self) -> tokio::runtime::Builder {
         let mut builder = match self {
             // Many calls at once, some with megabytes to encode.
-            Self::Session(_) => {
+            Self::Session(_) | Self::ServeSandbox(_) => {
                 let mut builder = tokio::runtime::Builder::new_multi_thread();
                 builder.worker_threads(2);
                 builder
@@ -73,6 +74,7 @@ impl Command {
             Self::Exec(arguments) => arguments.run(output, interrupt).await,
             Self::Fs(arguments) => arguments.run(output, interrupt).await,
             Self::Session(arguments) => arguments.run(interrupt).await,
+            Self::ServeSandbox(arguments) => arguments.run(output, interrupt).await,
             Self::Conformance(arguments) => arguments.run(output, interrupt).await,
             Self::Doctor(arguments) => arguments.run(output, interrupt).await,
             Self::Prune(arguments) => arguments.run(output, interrupt).await,
