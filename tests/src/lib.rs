@@ -8,6 +8,7 @@ mod emulated;
 mod podman;
 mod resident;
 mod rootless;
+mod sandbox_server;
 mod ssh_server;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,9 @@ pub use emulated::{EMULATED, emulated_resident, has_emulator};
 pub use podman::OwnPodman;
 pub use resident::ResidentProcess;
 pub use rootless::RootlessPodman;
+pub use sandbox_server::{
+    SandboxClient, SandboxServer, SandboxServerOptions, TOKEN, belljar_command,
+};
 pub use ssh_server::SshServer;
 
 /// The workspace's root folder.

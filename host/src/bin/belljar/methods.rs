@@ -3,8 +3,6 @@
 //! Each parameter has the WIT's name and the contract's own form in JSON. It leaves to others: what a message
 //! around it looks like, and how many calls there may be.
 
-mod within;
-
 use std::{borrow::Cow, time::Duration};
 
 use belljar::{
@@ -15,16 +13,12 @@ use belljar::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use within::narrowed;
-
 /// What the methods' parameters and results look like, for people.
 pub(crate) const CONVENTIONS: &str = "\
 Methods are the contract's functions, `interface.function`: files.read, processes.run,
 session.describe, …. Parameters are given by name, as the WIT names them; an option, and a field
 of a record of options, may be left out. Bytes are base64; an enum is its name; a variant with a
-value is {\"name\": value}, as in {\"argv\":[\"ls\"]} and {\"version\":\"…\"}; times are as in the WIT.
-files.glob and files.search also take `within`, lists of globs: only what matches one of each
-list, by its path from the root, counts.";
+value is {\"name\": value}, as in {\"argv\":[\"ls\"]} and {\"version\":\"…\"}; times are as in the WIT.";
 
 type Answered = Result<Box<RawValue>, MethodError>;
 
@@ -101,16 +95,8 @@ parameters! {
         #[serde(default)] options: ReplaceOptions,
     }
     List { #[serde(borrow)] path: Cow<'a, str>, #[serde(default)] limit: Option<u32>, }
-    Glob {
-        #[serde(borrow)] pattern: Cow<'a, str>,
-        #[serde(default)] scope: ScopeOptions,
-        #[serde(default)] within: Vec<Vec<String>>,
-    }
-    Search {
-        query: QueryOptions,
-        #[serde(default)] scope: ScopeOptions,
-        #[serde(default)] within: Vec<Vec<String>>,
-    }
+    Glob { #[serde(borrow)] pattern: Cow<'a, str>, #[serde(default)] scope: ScopeOptions, }
+    Search { query: QueryOptions, #[serde(default)] scope: ScopeOptions, }
     Remove { #[serde(borrow)] path: Cow<'a, str>, #[serde(default)] recursive: bool, }
     Move {
         #[serde(borrow)] source: Cow<'a, str>,
@@ -200,23 +186,11 @@ pub(crate) async fn call(sandbox: &Sandbox, operation: Operation, params: &str) 
             result(&sandbox.list(&path, limit).await?)
         }
         Operation::Glob => {
-            let Glob {
-                pattern,
-                scope,
-                within,
-                ..
-            } = parse(params)?;
-            let sandbox = narrowed(sandbox, operation, &within)?;
+            let Glob { pattern, scope, .. } = parse(params)?;
             result(&sandbox.glob(&pattern, scope).await?)
         }
         Operation::Search => {
-            let Search {
-                query,
-                scope,
-                within,
-                ..
-            } = parse(params)?;
-            let sandbox = narrowed(sandbox, operation, &within)?;
+            let Search { query, scope, .. } = parse(params)?;
             result(&sandbox.search(query, scope).await?)
         }
         Operation::Stat => {

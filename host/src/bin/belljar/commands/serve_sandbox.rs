@@ -6,6 +6,7 @@
 //! | `sessions` | the sandboxes that are lent: how many, under which ids, and their end |
 //! | `session` | one of them, and when it was last used |
 //! | `calls` | its calls: how they are told apart, cancelled and answered |
+//! | `narrowed` | calls that are to see less than the session has |
 //! | `body` | what a request carries, bounded |
 //! | `answer` | what is answered, results and refusals |
 //!
@@ -14,6 +15,7 @@
 mod answer;
 mod body;
 mod calls;
+mod narrowed;
 mod routes;
 mod session;
 mod sessions;
@@ -47,10 +49,11 @@ GET /v1/sessions/ID
 DELETE /v1/sessions/ID
   ends its processes and closes it: 204
 POST /v1/sessions/ID/calls
-  {\"method\": name, \"params\": {…}, \"call\": text, \"timeout\": milliseconds}: an operation. 200
-  {\"result\": …}. The last two may be left out: a time after which it ends, as timed-out; a name for
-  the call, which no other one of the session may have (`caller` and a number, for one).
-  A call whose client goes away is cancelled.
+  {\"method\": name, \"params\": {…}}: an operation. 200 {\"result\": …}. A call whose client goes away is
+  cancelled. Beside these there may be \"call\", a name which no other call of the session has (`caller`
+  and a number, for one); \"timeout\", the milliseconds after which it ends, as timed-out;
+  \"no-links\": true, to follow no link on the way to any path; \"within\", lists of globs: of a walk only
+  what matches one of each list counts, by its path from the root.
 DELETE /v1/sessions/ID/calls/CALL
   cancels a call, and answers what it came to, as the call itself does; of one whose client went
   away as well, for 5 seconds. A call that comes only after this does not begin: it is cancelled.

@@ -80,7 +80,11 @@ pub(super) struct Connection {
 
 impl Connection {
     /// What a write came to; one that waits does not wait for ever.
-    fn written<T>(&mut self, task: &mut Context<'_>, write: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    fn written<T>(
+        &mut self,
+        task: &mut Context<'_>,
+        write: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
         if write.is_ready() {
             self.stalled = None;
             return write;

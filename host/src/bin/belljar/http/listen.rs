@@ -66,8 +66,9 @@ impl ListenArguments {
             let address = socket.local_addr()?;
             Ok((socket, address))
         };
-        let (socket, address) = bind()
-            .map_err(|error: io::Error| Failure::from(error).during(format!("cannot listen on {}", self.listen)))?;
+        let (socket, address) = bind().map_err(|error: io::Error| {
+            Failure::from(error).during(format!("cannot listen on {}", self.listen))
+        })?;
         Ok(Listener {
             socket,
             address,

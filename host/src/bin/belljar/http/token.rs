@@ -83,10 +83,7 @@ impl Token {
         let (Some(value), None) = (values.next(), values.next()) else {
             return false;
         };
-        let Some((scheme, token)) = value
-            .as_bytes()
-            .split_at_checked("Bearer ".len())
-        else {
+        let Some((scheme, token)) = value.as_bytes().split_at_checked("Bearer ".len()) else {
             return false;
         };
         scheme.eq_ignore_ascii_case(b"Bearer ") && blake3::hash(token) == self.0
@@ -129,7 +126,12 @@ mod tests {
 
     #[test]
     fn what_is_no_token_is_refused() {
-        for text in [&b""[..], b"0123456789abcde", b"0123456789 abcdef", &[b'a'; 5000]] {
+        for text in [
+            &b""[..],
+            b"0123456789abcde",
+            b"0123456789 abcdef",
+            &[b'a'; 5000],
+        ] {
             assert!(Token::new(text).is_err());
         }
     }

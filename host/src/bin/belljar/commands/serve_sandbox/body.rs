@@ -72,8 +72,7 @@ impl Bodies {
             let Some(frame) = timeout(PATIENCE, frame).await.map_err(|_| Refusal::Slow)? else {
                 return Ok(Whole { bytes, held });
             };
-            let frame =
-                frame.map_err(|error| Refusal::Malformed(format!("the body: {error}")))?;
+            let frame = frame.map_err(|error| Refusal::Malformed(format!("the body: {error}")))?;
             // What is no data are trailers, which say nothing here.
             if let Ok(data) = frame.into_data() {
                 bytes.extend_from_slice(&data);

@@ -12,15 +12,12 @@ use std::{
 use belljar::{Context, Operation};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::{
-    runtime::Handle,
-    sync::watch,
-    time::sleep,
-};
+use tokio::{runtime::Handle, sync::watch, time::sleep};
 
 use super::{
     answer::{Answer, Refusal},
     body::Whole,
+    narrowed::Narrowed,
     session::{InUse, Session},
 };
 use crate::{
@@ -39,7 +36,7 @@ const MAX_NAME_BYTES: usize = 64;
 
 /// A call, as its client sends it.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Sent {
     method: String,
     #[serde(default)]
@@ -50,6 +47,10 @@ struct Sent {
     /// In milliseconds.
     #[serde(default)]
     timeout: Option<u64>,
+    #[serde(default)]
+    no_links: bool,
+    #[serde(default)]
+    within: Vec<Vec<String>>,
 }
 
 /// A call that was understood.
@@ -58,6 +59,7 @@ pub(super) struct Request {
     params: Box<RawValue>,
     name: Option<String>,
     timeout: Option<Duration>,
+    narrowed: Narrowed,
 }
 
 impl Request {
@@ -78,14 +80,19 @@ impl Request {
         }
         let params = match sent.params {
             Some(params) => params,
-            None => RawValue::from_string("{}".into())
-                .map_err(|error| malformed(error.to_string()))?,
+            None => {
+                RawValue::from_string("{}".into()).map_err(|error| malformed(error.to_string()))?
+            }
         };
         Ok(Self {
             operation,
             params,
             name: sent.call,
             timeout: sent.timeout.map(Duration::from_millis),
+            narrowed: Narrowed {
+                no_links: sent.no_links,
+                within: sent.within,
+            },
         })
     }
 }
@@ -211,6 +218,7 @@ pub(super) async fn call(
         params,
         name,
         timeout,
+        narrowed,
     } = Request::parse(&bytes)?;
     drop(bytes);
     let (call, send) = session.calls.begin(name.as_ref(), timeout)?;
@@ -225,7 +233,11 @@ pub(super) async fn call(
         let cancellation = call.context.cancellation();
         let turn = turns.turn(operation, cancellation).await;
         let sandbox = session.sandbox.within(call.context.clone());
-        let answer = match methods::call(&sandbox, operation, params.get()).await {
+        let called = match narrowed.apply(&sandbox, operation) {
+            Ok(sandbox) => methods::call(&sandbox, operation, params.get()).await,
+            Err(error) => Err(error.into()),
+        };
+        let answer = match called {
             Ok(result) => match turns.room(result.get().len()).await {
                 Ok(room) => Answer::result(&result, room),
                 Err(_) => Refusal::Busy.into(),
