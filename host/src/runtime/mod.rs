@@ -13,6 +13,8 @@ mod convert;
 mod description;
 mod engine;
 mod imports;
+#[cfg(feature = "component-backend")]
+pub(crate) mod lender;
 mod load_error;
 mod schema;
 mod state;
@@ -20,7 +22,7 @@ mod ticker;
 mod waiting;
 
 pub use answer::{Answer, ContentPart};
-pub use audit::{Import, WasiMode};
+pub use audit::{Import, WasiMode, World};
 pub use cache::{CacheError, CompilationCache};
 pub use call::{CallError, LimitKind};
 pub(crate) use component::{Component, missing};
