@@ -84,6 +84,10 @@ impl SandboxServer {
     ///
     /// # Panics
     /// When it does not.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test makes what the server is given"
+    )]
     #[must_use]
     pub fn start(options: &SandboxServerOptions) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");

@@ -75,7 +75,7 @@ fn refused(folder: &TempDir, arguments: &[&str]) -> Output {
         .env("SHORT", "tooshort")
         .arg("serve-sandbox")
         .args(arguments);
-    command.output().unwrap()
+    command.output().expect("the command runs")
 }
 
 #[test]

@@ -147,9 +147,12 @@ async fn what_is_no_call_is_refused() {
 
 /// What the server says to bytes that a well-behaved client does not send.
 fn said_to(server: &SandboxServer, bytes: &[u8]) -> String {
-    let mut stream = std::net::TcpStream::connect(("127.0.0.1", server.port())).unwrap();
-    stream.write_all(bytes).unwrap();
-    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut stream =
+        std::net::TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
+    stream.write_all(bytes).expect("it is written");
+    stream
+        .shutdown(std::net::Shutdown::Write)
+        .expect("it is ended");
     let mut said = Vec::new();
     // It may also close the connection, in whichever way.
     let _ = stream.read_to_end(&mut said);

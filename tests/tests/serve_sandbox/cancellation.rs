@@ -14,13 +14,14 @@ use crate::{code, kind, local, sleep, sleeps, until};
 /// Begins a call over a connection of its own, and gives that.
 fn begin(server: &SandboxServer, session: &str, body: &Value) -> std::net::TcpStream {
     let body = body.to_string();
-    let mut stream = std::net::TcpStream::connect(("127.0.0.1", server.port())).unwrap();
+    let mut stream =
+        std::net::TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
     write!(
         stream,
         "POST /v1/sessions/{session}/calls HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
-    .unwrap();
+    .expect("it is written");
     stream
 }
 
