@@ -16,6 +16,7 @@ mod imports;
 #[cfg(feature = "component-backend")]
 pub(crate) mod lender;
 mod load_error;
+mod read;
 mod schema;
 mod state;
 mod ticker;
@@ -30,6 +31,7 @@ pub use description::ToolDescription;
 pub use engine::EngineError;
 pub(crate) use engine::{EngineOptions, WasmEngine};
 pub use load_error::LoadError;
+pub(crate) use read::read_component_ambient;
 pub use state::{LogLevel, Progress, ProgressSink};
 
 /// The largest component, in bytes: three times one that carries a Python interpreter. What is

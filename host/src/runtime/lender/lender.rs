@@ -22,7 +22,7 @@ use super::{
     limits::{LenderLimits, TICKET_BYTES},
     machine::LentMachine,
     outgoing::Outgoing,
-    session::{Session, Ticket},
+    session::{self, Session, Ticket},
     state::{LenderState, Settings, World},
 };
 
@@ -93,7 +93,7 @@ impl Lender {
         })
     }
 
-    /// Has it make a sandbox. It works on this thread, which must have the room for a guest's stack.
+    /// Has it make a sandbox, and waits for it on this thread.
     ///
     /// # Errors
     /// What the component says, and `backend-failed` when it fails or lies.
@@ -103,15 +103,26 @@ impl Lender {
         settings: Settings,
         outgoing: Arc<dyn Outgoing>,
     ) -> Result<Lent> {
-        let operation = Operation::Open;
         let context = context.with_timeout(self.limits.timeout);
+        session::apart(Operation::Open, || {
+            self.open_here(&context, settings, outgoing)
+        })
+    }
+
+    fn open_here(
+        self: &Arc<Self>,
+        context: &Context,
+        settings: Settings,
+        outgoing: Arc<dyn Outgoing>,
+    ) -> Result<Lent> {
+        let operation = Operation::Open;
         let settings = Arc::new(settings);
         let world = World {
             settings: Arc::clone(&settings),
             outgoing,
         };
-        let mut instance = Instance::new(self, world.clone(), &context, operation)?;
-        let (opened, _) = instance.call(self, &context, operation, |(exports, store)| {
+        let mut instance = Instance::new(self, world.clone(), context, operation)?;
+        let (opened, _) = instance.call(self, context, operation, |(exports, store)| {
             Ok(match exports {
                 Exports::Backend(backend) => {
                     let opened = backend.belljar_sandbox_lease().call_open(store)?;
@@ -132,8 +143,8 @@ impl Lender {
         let session = Session::new(Arc::clone(self), world, Ticket(ticket), renew_every);
         // From here on there is something to close, whatever comes.
         match &self.linked {
-            Linked::Backend(_) => LentBackend::new(session, &context).map(Lent::Backend),
-            Linked::Client(_) => LentMachine::new(session, &context).map(Lent::Machine),
+            Linked::Backend(_) => LentBackend::new(session, context).map(Lent::Backend),
+            Linked::Client(_) => LentMachine::new(session, context).map(Lent::Machine),
         }
     }
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 pub(crate) struct LenderLimits {
     /// All linear memories of one instance together.
     pub(crate) memory_bytes: u64,
-    /// All tables of one instance together.
-    pub(crate) table_elements: u32,
     /// Wall-clock time for a call that has no limit of its own, and for opening and closing.
     pub(crate) timeout: Duration,
     /// Calls at once; the next one waits.
     pub(crate) instances: u32,
 }
 
+/// The elements of all tables of one instance: some times what the largest guests have that compilers make.
+pub(super) const TABLE_ELEMENTS: u64 = 100_000;
 /// Calls from the guest to the host in one call: a request for each 16 KiB of the largest file would be a thousand.
 pub(super) const HOST_CALLS: u64 = 10_000;
 /// Instances that are kept between calls: as many as an agent makes calls at once, mostly.

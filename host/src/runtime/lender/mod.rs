@@ -32,11 +32,10 @@ mod session;
 mod state;
 
 pub(crate) use self::{
-    backend::LentBackend,
     described::Allowed,
     lender::{Lender, Lent},
     limits::LenderLimits,
-    machine::{LentMachine, MachineDescription, MachineFailure, MachineOutput},
+    machine::{LentMachine, MachineFailure, MachineOutput},
     outgoing::{HttpError, HttpRequest, HttpResponse, Outgoing},
     state::Settings,
 };

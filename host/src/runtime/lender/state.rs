@@ -11,7 +11,7 @@ use super::{
         engine::{INSTANCES_PER_COMPONENT, MEMORIES_PER_COMPONENT, TABLES_PER_COMPONENT},
         state::{Ended, grow, shortened},
     },
-    limits::{HOST_CALLS, LenderLimits, MESSAGE_BYTES},
+    limits::{HOST_CALLS, LenderLimits, MESSAGE_BYTES, TABLE_ELEMENTS},
     outgoing::Outgoing,
 };
 
@@ -250,7 +250,7 @@ impl ResourceLimiter for LenderState {
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        let limit = self.limits.table_elements.into();
+        let limit = TABLE_ELEMENTS;
         grow(
             &mut self.table_elements,
             current,
@@ -295,7 +295,6 @@ mod tests {
         };
         let limits = LenderLimits {
             memory_bytes: 1 << 20,
-            table_elements: 10,
             timeout: Duration::from_secs(1),
             instances: 1,
         };
