@@ -14,6 +14,8 @@ use tempfile::TempDir;
 
 /// The token that every server of the tests has.
 pub const TOKEN: &str = "a-token-for-tests-and-nothing-else";
+/// The file with a server's certificate.
+const CERTIFICATE: &str = "certificate.pem";
 /// How long a server may take to listen, and to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -58,6 +60,22 @@ impl SandboxServerOptions {
             arguments: Vec::new(),
             tls: false,
         }
+    }
+
+    /// The same in one workspace, for all sessions.
+    ///
+    /// # Panics
+    /// When the path is not UTF-8.
+    #[must_use]
+    pub fn local_in(workspace: &Path) -> Self {
+        let workspace = workspace.to_str().expect("UTF-8");
+        let local = Self::local();
+        let config = local.config.replacen(
+            "[sandbox]\n",
+            &format!("[sandbox]\nworkspace = {workspace:?}\n"),
+            1,
+        );
+        Self { config, ..local }
     }
 
     /// Adds arguments.
@@ -115,7 +133,7 @@ impl SandboxServer {
             let certificate = made.cert.pem();
             command
                 .arg("--tls-certificate")
-                .arg(put("certificate.pem", &certificate))
+                .arg(put(CERTIFICATE, &certificate))
                 .arg("--tls-key")
                 .arg(put("key.pem", &made.signing_key.serialize_pem()));
             certificate
@@ -157,16 +175,11 @@ impl SandboxServer {
         port.unwrap_or_else(|| panic!("{} has no port", self.url))
     }
 
-    /// Its certificate, as PEM.
+    /// The file with its certificate, as PEM.
     #[must_use]
-    pub fn certificate(&self) -> Option<&str> {
-        self.certificate.as_deref()
-    }
-
-    /// The folder with its configuration.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
+    pub fn certificate(&self) -> Option<PathBuf> {
+        let file = self.folder.path().join(CERTIFICATE);
+        self.certificate.as_ref().map(|_| file)
     }
 
     /// The server's process.

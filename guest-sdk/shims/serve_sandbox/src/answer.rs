@@ -1,7 +1,13 @@
 //! The server's answer as the contract's response.
 
+use std::time::Duration;
+
 use belljar_contract::GuestPath;
-use belljar_guest::{Operation, Result, http, lend::Response};
+use belljar_guest::{
+    Error, ErrorKind, Operation, Result, http,
+    lend::Response,
+    processes::{Execution, Outcome, Output},
+};
 use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{failed, server};
@@ -43,6 +49,22 @@ pub(crate) fn read(response: &http::Response, operation: Operation) -> Result<Re
         | Operation::Open
         | Operation::Describe
         | Operation::Close => of(response, operation, |()| Response::Done),
+    }
+}
+
+/// What a call comes to that was ended before it began. That a run is cancelled is an outcome, and no error.
+pub(crate) fn not_begun(operation: Operation) -> Result<Response> {
+    match operation {
+        Operation::Run => Ok(Response::Execution(Execution {
+            outcome: Outcome::Cancelled,
+            stdout: Output::default(),
+            stderr: Output::default(),
+            duration: Duration::ZERO,
+        })),
+        _ => {
+            let message = "the call was cancelled before it began";
+            Err(Error::new(ErrorKind::Cancelled, operation, message))
+        }
     }
 }
 

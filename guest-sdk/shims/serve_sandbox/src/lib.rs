@@ -77,22 +77,19 @@ impl Lent {
     }
 
     /// A name for the next call.
-    fn name(&self, operation: Operation) -> Result<String> {
+    fn name(&self, operation: Operation) -> Result<std::result::Result<String, HttpError>> {
         let mut names = self.names.borrow_mut();
         let caller = match names.caller.take() {
             Some(caller) => caller,
-            None => self.told(operation)?.caller,
+            None => match self.server.get(&self.address()) {
+                Ok(response) => server::told::<Told>(&response, 200, operation)?.caller,
+                Err(error) => return Ok(Err(error)),
+            },
         };
         names.count += 1;
         let name = format!("{caller}-{}", names.count);
         names.caller = Some(caller);
-        Ok(name)
-    }
-
-    fn told(&self, operation: Operation) -> Result<Told> {
-        let response = self.server.get(&self.address());
-        let response = response.map_err(|error| error.during(operation))?;
-        server::told(&response, 200, operation)
+        Ok(Ok(name))
     }
 }
 
@@ -123,7 +120,10 @@ impl Lease for Lent {
     }
 
     fn renew(&self) -> Result<()> {
-        self.told(Operation::Open).map(drop)
+        let operation = Operation::Open;
+        let response = self.server.get(&self.address());
+        let response = response.map_err(|error| error.during(operation))?;
+        server::told::<Told>(&response, 200, operation).map(drop)
     }
 
     fn close(&self) -> Result<()> {
@@ -145,7 +145,11 @@ impl Backend for Lent {
 
     fn call(&self, request: Request) -> Result<Response> {
         let operation = request.operation();
-        let name = self.name(operation)?;
+        let name = match self.name(operation)? {
+            Ok(name) => name,
+            Err(HttpError::Stopped) => return answer::not_begun(operation),
+            Err(error) => return Err(error.during(operation)),
+        };
         let calls = format!("{}/calls", self.address());
         let sent = self.server.post(&calls, call::body(request, &name));
         let stopped = matches!(sent, Err(HttpError::Stopped));
@@ -154,12 +158,11 @@ impl Backend for Lent {
             false => sent,
         };
         let response = response.map_err(|error| error.during(operation))?;
-        if stopped && response.status == 404 {
-            // It had not begun, and will not.
-            let message = "the call was cancelled";
-            return Err(Error::new(ErrorKind::Cancelled, operation, message));
+        match stopped && response.status == 404 {
+            // It had not come, and will not begin.
+            true => answer::not_begun(operation),
+            false => answer::read(&response, operation),
         }
-        answer::read(&response, operation)
     }
 }
 

@@ -187,7 +187,11 @@ fn what_came_of_a_call_that_was_ended_is_fetched() {
         "https://lent.example/v1/sessions/5e55/calls/c7-1"
     );
     let gone = json!({ "refused": { "code": "no-such-call", "message": "" } });
-    let (answered, _) = call(run(), vec![Err(HttpError::Stopped), Ok((404, gone))]);
+    let answers = vec![Err(HttpError::Stopped), Ok((404, gone))];
+    let (answered, _) = call(run(), answers.clone());
+    assert!(matches!(answered, Ok(Response::Execution(run)) if run.outcome == Outcome::Cancelled));
+    let stat = Request::Stat { path: path("a") };
+    let (answered, _) = call(stat, answers);
     assert_eq!(answered.unwrap_err().kind, ErrorKind::Cancelled);
 }
 

@@ -102,7 +102,7 @@ impl Arguments {
         let options = OpenOptions {
             // A supervisor that owns all children would take those of a session beside it.
             owns_all_children: self.sessions == NonZeroU32::MIN,
-            ..sandbox::open_options()
+            ..sandbox::open_options(&config)
         };
         let sandboxes = Sandboxes::open_ambient(&config, options)?;
         let sessions = Sessions::new(sandboxes, self.sessions, self.idle);
