@@ -26,8 +26,8 @@ mod sandbox;
 mod tool;
 
 pub use belljar_contract::{
-    Backend, Cancellation, Context, Error, ErrorKind, Expected, GuestPath, Operation, QueryOptions,
-    Request, Response, RunOptions, ScopeOptions, Version, async_trait, bytes,
+    Backend, Cancellation, Context, Error, ErrorKind, Expected, GuestPath, Operation, Pattern,
+    QueryOptions, Request, Response, RunOptions, ScopeOptions, Version, async_trait, bytes,
     files::{self, ReplaceOptions, WriteOptions},
     processes::{self, Command},
     session::{self, Capability, Description, Limits},

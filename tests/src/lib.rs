@@ -6,10 +6,12 @@ mod daemon;
 mod disk;
 mod emulated;
 mod lending_server;
+mod lent_sandbox;
 mod podman;
 mod registry;
 mod resident;
 mod rootless;
+mod sandbox_server;
 mod ssh_server;
 
 use std::path::{Path, PathBuf};
@@ -19,10 +21,14 @@ pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine, is_root};
 pub use daemon::Daemon;
 pub use emulated::{EMULATED, emulated_resident, has_emulator};
 pub use lending_server::{LendingServer, Starts, in_query};
+pub use lent_sandbox::LentSandboxes;
 pub use podman::OwnPodman;
 pub use registry::{RegistryServer, Signer};
 pub use resident::ResidentProcess;
 pub use rootless::RootlessPodman;
+pub use sandbox_server::{
+    SandboxClient, SandboxServer, SandboxServerOptions, TOKEN, belljar_command,
+};
 pub use ssh_server::SshServer;
 
 /// The workspace's root folder.

@@ -22,8 +22,8 @@ use belljar_conformance::{
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
 use belljar_tests::{
-    BUSYBOX, DEBIAN, ResidentProcess, SshServer, container_options, emulated_resident,
-    has_emulator, has_engine, static_resident,
+    BUSYBOX, DEBIAN, LentSandboxes, ResidentProcess, SandboxServer, SandboxServerOptions,
+    SshServer, container_options, emulated_resident, has_emulator, has_engine, static_resident,
 };
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
@@ -71,6 +71,9 @@ fn main() -> ExitCode {
     let ssh = Arc::new(OverSsh(OnceLock::new()));
     if is_wanted("ssh", false, filter) && SshServer::is_possible() {
         backends.push(("ssh", Arc::clone(&ssh) as Arc<dyn Factory>));
+    }
+    if is_wanted("serve-sandbox", false, filter) {
+        backends.push(("serve-sandbox", Arc::new(Lent(OnceLock::new()))));
     }
     // Case by case, so that one that takes all of a processor is beside others that do, and one that holds a time
     // to its promise beside others that wait.
@@ -353,6 +356,32 @@ impl Factory for OverSsh {
         let host = HostDirectory::new_ambient(workspace.path(), outside.path());
         let fresh = Workspace::fresh(Sandbox::new(backend)).with_outside(Arc::new(host));
         Ok(fresh.keeping((workspace, outside)))
+    }
+}
+
+/// Starts a server for each case, which lends sandboxes with the processes of this machine over TLS, and opens a session
+/// by the component for it.
+struct Lent(OnceLock<LentSandboxes>);
+
+#[async_trait]
+impl Factory for Lent {
+    async fn open(&self, _: &Context) -> Result<Workspace, Failure> {
+        let folder = || {
+            let folder = tempfile::tempdir();
+            folder.map_err(|error| Failure::wrong(format!("no temporary directory: {error}")))
+        };
+        let (workspace, outside) = (folder()?, folder()?);
+        let server = SandboxServer::start(&SandboxServerOptions {
+            tls: true,
+            ..SandboxServerOptions::local_in(workspace.path())
+        });
+        let shim = || LentSandboxes::by(&belljar_test_guests::shim("serve_sandbox"));
+        let sandbox = self.0.get_or_init(shim).open(&server);
+        let sandbox = sandbox
+            .map_err(|error| Failure::wrong(format!("the backend does not open: {error:?}")))?;
+        let host = HostDirectory::new_ambient(workspace.path(), outside.path());
+        let fresh = Workspace::fresh((*sandbox).clone()).with_outside(Arc::new(host));
+        Ok(fresh.keeping((server, workspace, outside)))
     }
 }
 

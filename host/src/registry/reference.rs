@@ -93,7 +93,10 @@ mod tests {
     #[test]
     fn a_reference_names_its_registry() {
         for (text, whole) in [
-            ("registry.example/ada/coding:1.2", "registry.example/ada/coding:1.2"),
+            (
+                "registry.example/ada/coding:1.2",
+                "registry.example/ada/coding:1.2",
+            ),
             ("localhost/coding", "localhost/coding:latest"),
             ("127.0.0.1:5000/a/b/c:x", "127.0.0.1:5000/a/b/c:x"),
         ] {

@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     commands::{
         completions, config, conformance, doctor, exec, exit_codes, fs, init, inspect, prune, pull,
-        push, replay, run, session, tools,
+        push, replay, run, serve_sandbox, session, tools,
     },
     exit_code::{Exit, TABLE},
     failure::Failure,
@@ -40,6 +40,7 @@ pub(crate) enum Command {
     Exec(exec::Arguments),
     Fs(fs::Arguments),
     Session(session::Arguments),
+    ServeSandbox(serve_sandbox::Arguments),
     Conformance(conformance::Arguments),
     Doctor(doctor::Arguments),
     Prune(prune::Arguments),
@@ -56,7 +57,7 @@ impl Command {
     pub(crate) fn runtime(&self) -> tokio::runtime::Builder {
         let mut builder = match self {
             // Many calls at once, some with megabytes to encode.
-            Self::Session(_) => {
+            Self::Session(_) | Self::ServeSandbox(_) => {
                 let mut builder = tokio::runtime::Builder::new_multi_thread();
                 builder.worker_threads(2);
                 builder
@@ -77,6 +78,7 @@ impl Command {
             Self::Exec(arguments) => arguments.run(output, interrupt).await,
             Self::Fs(arguments) => arguments.run(output, interrupt).await,
             Self::Session(arguments) => arguments.run(interrupt).await,
+            Self::ServeSandbox(arguments) => arguments.run(output, interrupt).await,
             Self::Conformance(arguments) => arguments.run(output, interrupt).await,
             Self::Doctor(arguments) => arguments.run(output, interrupt).await,
             Self::Prune(arguments) => arguments.run(output, interrupt).await,
