@@ -8,6 +8,9 @@ mod sandboxes;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+#[cfg(feature = "kubernetes")]
+use self::options::kubernetes_options;
+
 pub use self::{examine::examine_ambient, sandboxes::Sandboxes};
 use crate::{
     backends::{EngineEnvironment, LocalOptions, OpenError, VirtualOptions},
@@ -31,6 +34,8 @@ pub struct OpenOptions {
     pub residents: Vec<PathBuf>,
     /// As [`ContainerOptions::state`](crate::backends::ContainerOptions::state).
     pub container_state: Option<PathBuf>,
+    /// The kubeconfig files where a configuration names none.
+    pub kubeconfig: Vec<PathBuf>,
 }
 
 /// Why the tools of a configuration are not loaded.
@@ -88,6 +93,11 @@ impl Sandbox {
             Backend::Container {
                 options: container, ..
             } => container_options(config, container, options).open_ambient(),
+            #[cfg(feature = "kubernetes")]
+            Backend::Kubernetes {
+                options: kubernetes,
+                ..
+            } => kubernetes_options(config, kubernetes, options)?.open_ambient(),
             Backend::Remote(remote) => remote_options(config, remote, options)?.open_ambient(),
         };
         backend.map(Self::new)

@@ -6,7 +6,13 @@ mod client;
 mod container;
 mod executor;
 mod in_process;
+mod install;
+mod keeper;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;
+mod lease;
 mod local;
+mod owner;
 mod posix;
 mod program;
 mod remote;
@@ -17,6 +23,11 @@ mod virtual_;
 
 use std::path::PathBuf;
 
+#[cfg(feature = "kubernetes")]
+pub use self::kubernetes::{
+    ClusterAccess, ClusterAccessError, KubernetesError, KubernetesFailure, KubernetesOptions,
+    KubernetesOptionsError, PodFate, PodResident, PodToleration,
+};
 pub use self::{
     client::{Client, ClientError, ClientOptions, ClientOutput},
     container::{
@@ -25,6 +36,7 @@ pub use self::{
         Guarantee, HostUser, Kept, Left, PoolOptions, PruneOptions, PruneReport, PullPolicy,
         ResidentChoice, TransportChoice, Verdict, prune_ambient,
     },
+    install::InstallError,
     local::LocalOptions,
     posix::{Exec, ExecCall, ExecError, PosixBackend, PosixGap, PosixOptions},
     program::EngineEnvironment,
@@ -110,6 +122,14 @@ pub enum OpenError {
     /// The options of a place that a command reaches are wrong.
     #[error("the remote backend's options cannot be used")]
     RemoteOptions(#[from] RemoteOptionsError),
+    /// The options of a Pod are wrong.
+    #[cfg(feature = "kubernetes")]
+    #[error("the Pod's options cannot be used")]
+    KubernetesOptions(#[from] KubernetesOptionsError),
+    /// There is no way to a cluster.
+    #[cfg(feature = "kubernetes")]
+    #[error("there is no way to the cluster")]
+    Cluster(#[from] ClusterAccessError),
     /// A container did not start.
     #[error("the container did not start")]
     NotStarted(#[source] belljar_contract::Error),

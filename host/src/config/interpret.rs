@@ -7,6 +7,8 @@ use toml::{Spanned, de::DeTable};
 
 use crate::layers::{Policy, Rules};
 
+#[cfg(feature = "kubernetes")]
+use super::kubernetes_table;
 use super::{
     Config, container_table,
     document::{Allow, BackendName, Document, Sandbox, Tool, VERSION, schema},
@@ -22,7 +24,14 @@ use super::{
 };
 
 /// The backends of this build.
-const BUILT: [&str; 4] = ["virtual", "local", "container", "remote"];
+const BUILT: &[&str] = &[
+    "virtual",
+    "local",
+    "container",
+    #[cfg(feature = "kubernetes")]
+    "kubernetes",
+    "remote",
+];
 
 /// Reads a configuration, or says everything that is wrong with it.
 pub(super) fn read(text: &str, place: Place<'_>) -> Result<Config, Vec<Problem>> {
@@ -151,11 +160,6 @@ impl Reading<'_> {
     fn sandbox(&mut self, sandbox: &Sandbox) -> SandboxConfig {
         let name = sandbox.backend.as_ref();
         let offset = name.map_or(0, |name| name.span().start);
-        let not_built = |backend| ProblemKind::BackendNotBuilt {
-            backend,
-            has: BUILT.to_vec(),
-        };
-        let key = || "sandbox.backend".to_owned();
         let mut backend = Backend::Virtual;
         match name.map_or(BackendName::Virtual, |name| *name.get_ref()) {
             BackendName::Virtual => {}
@@ -167,7 +171,21 @@ impl Reading<'_> {
                 let (options, pool) = container_table::read(self, table, offset);
                 backend = Backend::Container { options, pool };
             }
-            BackendName::Kubernetes => self.problem(key(), offset, not_built("kubernetes")),
+            #[cfg(feature = "kubernetes")]
+            BackendName::Kubernetes => {
+                let table = sandbox.kubernetes.as_ref();
+                let (options, pool) = kubernetes_table::read(self, table, offset);
+                let options = Box::new(options);
+                backend = Backend::Kubernetes { options, pool };
+            }
+            #[cfg(not(feature = "kubernetes"))]
+            BackendName::Kubernetes => {
+                let not_built = ProblemKind::BackendNotBuilt {
+                    backend: "kubernetes",
+                    has: BUILT.to_vec(),
+                };
+                self.problem("sandbox.backend".to_owned(), offset, not_built);
+            }
             BackendName::Remote => {
                 let table = sandbox.remote.as_ref();
                 backend = Backend::Remote(remote_table::read(self, table, offset));
@@ -175,11 +193,14 @@ impl Reading<'_> {
         }
         let container = sandbox.container.as_ref();
         let container = container.filter(|_| !matches!(backend, Backend::Container { .. }));
+        let kubernetes = sandbox.kubernetes.as_ref();
+        #[cfg(feature = "kubernetes")]
+        let kubernetes = kubernetes.filter(|_| !matches!(backend, Backend::Kubernetes { .. }));
         let remote = sandbox.remote.as_ref();
         let remote = remote.filter(|_| !matches!(backend, Backend::Remote(_)));
         for (name, at) in [
             ("container", container.map(Spanned::span)),
-            ("kubernetes", sandbox.kubernetes.as_ref().map(Spanned::span)),
+            ("kubernetes", kubernetes.map(Spanned::span)),
             ("remote", remote.map(Spanned::span)),
         ] {
             if let Some(at) = at {
@@ -190,6 +211,11 @@ impl Reading<'_> {
         let workspace = sandbox.workspace.as_ref().and_then(|text| {
             if let Backend::Remote(_) = backend {
                 let message = "the remote backend's workspace is a directory there; name it as root in [sandbox.remote]".to_owned();
+                self.bad("sandbox.workspace".into(), text.span().start, message);
+            }
+            #[cfg(feature = "kubernetes")]
+            if let Backend::Kubernetes { .. } = backend {
+                let message = "the kubernetes backend's workspace is a volume of its Pod; leave this out".to_owned();
                 self.bad("sandbox.workspace".into(), text.span().start, message);
             }
             let path = self.path("sandbox.workspace".into(), text)?;

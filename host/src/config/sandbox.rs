@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
+#[cfg(feature = "kubernetes")]
+use super::kubernetes_table;
 use super::{container_table, error::Problem, local_table, remote_table};
+#[cfg(feature = "kubernetes")]
+use crate::backends::KubernetesOptions;
 use crate::backends::{ContainerOptions, LocalOptions, PoolOptions, RemoteOptions};
 
 /// A backend and its workspace.
@@ -39,6 +43,14 @@ pub enum Backend {
         /// How many of them run before a session needs one.
         pool: PoolOptions,
     },
+    /// A Pod in a cluster.
+    #[cfg(feature = "kubernetes")]
+    Kubernetes {
+        /// What it is.
+        options: Box<KubernetesOptions>,
+        /// How many of them run before a session needs one.
+        pool: PoolOptions,
+    },
     /// What a command reaches.
     Remote(RemoteOptions),
 }
@@ -50,6 +62,8 @@ impl SandboxConfig {
             Backend::Virtual => Vec::new(),
             Backend::Local(options) => local_table::problems(options),
             Backend::Container { options, .. } => container_table::problems(options),
+            #[cfg(feature = "kubernetes")]
+            Backend::Kubernetes { options, .. } => kubernetes_table::problems(options),
             Backend::Remote(options) => remote_table::problems(options),
         }
     }

@@ -10,8 +10,10 @@ use belljar_contract::Context;
 use super::{
     CliError, CliFailure, ContainerEngine, ContainerState, EngineEnvironment, arguments,
     cli::{CALL_TIMEOUT, Call, Cli},
-    labels::seconds_since_1970,
     listing::{Listed, list},
+};
+use crate::backends::{
+    lease::seconds_since_1970,
     owner::{Owner, Sight},
 };
 

@@ -106,5 +106,6 @@ pub(crate) fn open_options() -> OpenOptions {
         engine_environment: ambient::engine_environment(),
         residents: ambient::resident_folders(),
         container_state: ambient::container_state_folder(),
+        kubeconfig: ambient::kubeconfig(),
     }
 }

@@ -107,6 +107,7 @@ impl Factory for Temporary {
             residents: ambient::resident_folders(),
             // No two cases share a container.
             container_state: None,
+            kubeconfig: ambient::kubeconfig(),
         };
         let sandbox = Sandbox::open_ambient(&config, options)
             .map_err(|error| CaseFailure::wrong(format!("the sandbox does not open: {error}")))?;
