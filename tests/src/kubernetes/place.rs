@@ -7,7 +7,10 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
+use belljar::backends::{ClusterAccess, KubernetesOptions, PullPolicy};
 use tempfile::TempDir;
+
+use crate::{BUSYBOX, static_resident};
 
 use super::{KubernetesCluster, KubernetesLink, STEADY_NODE, process_began, until};
 
@@ -108,6 +111,22 @@ impl KubernetesPlace {
     #[must_use]
     pub fn kubeconfig(&self) -> PathBuf {
         self.folder.path().join("kubeconfig")
+    }
+
+    /// Options for a session here.
+    #[must_use]
+    pub fn options(&self) -> KubernetesOptions {
+        let residents = static_resident().parent().map(Into::into);
+        KubernetesOptions {
+            access: ClusterAccess::Kubeconfig(vec![self.kubeconfig()]),
+            namespace: Some(self.namespace.clone()),
+            pull: PullPolicy::Never,
+            residents: residents.into_iter().collect(),
+            // Two processors have many of them.
+            cpu_millis: Some(100),
+            memory: Some(256 << 20),
+            ..KubernetesOptions::new(BUSYBOX)
+        }
     }
 
     /// A folder for what a test needs.
