@@ -97,7 +97,8 @@ fn in_a_pod(command: Option<&str>, rest: &[OsString]) -> ExitCode {
     let seconds = |text: &OsString| text.to_str()?.parse().ok().map(Duration::from_secs);
     let done = match (command, rest) {
         (Some("await"), [path, patience]) if let Some(patience) = seconds(patience) => {
-            pod::wait_for_session(path.as_ref(), patience).map(|handed| handed.map_or(Ok(()), served))
+            pod::wait_for_session(path.as_ref(), patience)
+                .map(|handed| handed.map_or(Ok(()), served))
         }
         (Some("attach"), [path, patience]) if let Some(patience) = seconds(patience) => {
             pod::hand_over(path.as_ref(), patience).map(Ok)

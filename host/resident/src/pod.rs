@@ -85,7 +85,12 @@ fn receive(other: UnixStream) -> io::Result<Handed> {
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
     let flags = RecvFlags::CMSG_CLOEXEC;
-    recvmsg(&other, &mut [IoSliceMut::new(&mut byte)], &mut control, flags)?;
+    recvmsg(
+        &other,
+        &mut [IoSliceMut::new(&mut byte)],
+        &mut control,
+        flags,
+    )?;
     let mut streams = control.drain().filter_map(|message| match message {
         RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
         _ => None,
@@ -124,7 +129,12 @@ pub(crate) fn hand_over(path: &Path, patience: Duration) -> io::Result<()> {
         if !control.push(SendAncillaryMessage::ScmRights(&streams)) {
             return Err(io::Error::other("there is no room for the streams"));
         }
-        sendmsg(&other, &[IoSlice::new(&[0])], &mut control, SendFlags::empty())?;
+        sendmsg(
+            &other,
+            &[IoSlice::new(&[0])],
+            &mut control,
+            SendFlags::empty(),
+        )?;
     }
     // From here on they are the other one's alone: an end of theirs is to be seen.
     let (nothing, _) = rustix::pipe::pipe()?;

@@ -12,9 +12,7 @@ use super::{
     interpret::Reading,
     quantity::{self, DurationValue, SizeValue},
 };
-use crate::backends::{
-    ClusterAccess, KubernetesOptions, PodResident, PodToleration, PoolOptions,
-};
+use crate::backends::{ClusterAccess, KubernetesOptions, PodResident, PodToleration, PoolOptions};
 
 const IMAGE: &str = "sandbox.kubernetes.image";
 const IMAGE_MISSING: &str =

@@ -21,7 +21,8 @@ use super::{
 };
 use crate::backends::{
     OpenError,
-    executor::Executor, lease,
+    executor::Executor,
+    lease,
     posix::{PosixBackend, PosixGap, PosixOptions},
     resident::no_thread,
 };

@@ -78,7 +78,11 @@ fn chain(error: &dyn std::error::Error) -> String {
 /// The beginning of what was said, on one line.
 pub(super) fn words(text: &str) -> String {
     let printable = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    printable.take(MAX_WORDS).collect::<String>().trim().to_owned()
+    printable
+        .take(MAX_WORDS)
+        .collect::<String>()
+        .trim()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -100,19 +104,30 @@ mod tests {
         let role = r#"pods is forbidden: User "u" cannot create resource "pods" in API group "" in the namespace "n""#;
         assert!(matches!(
             api(403, role),
-            KubernetesFailure::Forbidden { verb: "create", resource: "pods" }
+            KubernetesFailure::Forbidden {
+                verb: "create",
+                resource: "pods"
+            }
         ));
-        let policy = r#"pods "a" is forbidden: violates PodSecurity "restricted:latest": privileged"#;
+        let policy =
+            r#"pods "a" is forbidden: violates PodSecurity "restricted:latest": privileged"#;
         assert!(matches!(api(403, policy), KubernetesFailure::NotAdmitted));
     }
 
     #[test]
     fn each_code_has_its_meaning() {
-        assert!(matches!(api(401, "Unauthorized"), KubernetesFailure::Unauthorized));
+        assert!(matches!(
+            api(401, "Unauthorized"),
+            KubernetesFailure::Unauthorized
+        ));
         assert!(matches!(api(404, "no"), KubernetesFailure::NotFound));
         assert!(matches!(api(422, "no"), KubernetesFailure::Invalid));
-        assert!(matches!(api(500, "no"), KubernetesFailure::Cluster { code: 500 }));
-        let down = Error::Service(std::io::Error::from(std::io::ErrorKind::ConnectionRefused).into());
+        assert!(matches!(
+            api(500, "no"),
+            KubernetesFailure::Cluster { code: 500 }
+        ));
+        let down =
+            Error::Service(std::io::Error::from(std::io::ErrorKind::ConnectionRefused).into());
         let (failure, words) = refused(Asked::pods("get"), &down);
         assert!(matches!(failure, KubernetesFailure::Unreachable));
         assert!(!words.is_empty());

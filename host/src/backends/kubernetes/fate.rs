@@ -59,7 +59,9 @@ pub(super) fn fate(pod: Option<&Pod>) -> PodFate {
     let message = words(status.message.as_deref().unwrap_or(reason));
     let session = status.container_statuses.iter().flatten();
     let session = session.filter(|container| container.name == CONTAINER);
-    let ended = session.filter_map(|one| one.state.clone()?.terminated).next();
+    let ended = session
+        .filter_map(|one| one.state.clone()?.terminated)
+        .next();
     match reason {
         "Evicted" => return PodFate::Evicted { reason: message },
         "DeadlineExceeded" => return PodFate::DeadlineExceeded,

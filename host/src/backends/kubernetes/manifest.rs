@@ -55,7 +55,9 @@ pub(super) fn exec(options: &KubernetesOptions) -> Vec<String> {
         PodResident::Init { .. } => COPIED,
     };
     let seconds = wait(options).to_string();
-    [program, "attach", SOCKET, &seconds].map(str::to_owned).to_vec()
+    [program, "attach", SOCKET, &seconds]
+        .map(str::to_owned)
+        .to_vec()
 }
 
 /// The arguments of a resident that was copied over the stream.
@@ -118,7 +120,9 @@ fn spec(options: &KubernetesOptions) -> PodSpec {
             run_as_non_root: Some(options.user != 0),
             run_as_user: Some(options.user.into()),
             run_as_group: Some(options.group.into()),
-            fs_group: Some(options.group.into()),
+            // Its volumes are the Pod's own, and open to all in it. A group of theirs would be inherited, as a bit in the
+            // mode, by every directory that is made there.
+            fs_group: None,
             seccomp_profile: Some(seccomp()),
             ..PodSecurityContext::default()
         }),
@@ -132,7 +136,14 @@ fn spec(options: &KubernetesOptions) -> PodSpec {
 fn tolerations(options: &KubernetesOptions) -> Option<Vec<Toleration>> {
     let asked = options.tolerations.iter().map(|one| Toleration {
         key: Some(one.key.clone()),
-        operator: Some(if one.value.is_some() { "Equal" } else { "Exists" }.to_owned()),
+        operator: Some(
+            if one.value.is_some() {
+                "Equal"
+            } else {
+                "Exists"
+            }
+            .to_owned(),
+        ),
         value: one.value.clone(),
         effect: one.effect.clone(),
         toleration_seconds: None,

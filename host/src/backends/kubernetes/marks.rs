@@ -108,7 +108,9 @@ mod tests {
     fn marks_that_say_nonsense_have_no_owner_and_no_lease() {
         let text = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
             let pairs = pairs.iter();
-            pairs.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+            pairs
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
         };
         let metadata = ObjectMeta {
             labels: Some(text(&[MANAGED_BY, (SESSION, "x")])),

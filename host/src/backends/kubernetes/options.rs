@@ -70,7 +70,7 @@ pub struct KubernetesOptions {
     pub cpu_millis: Option<u32>,
     /// The user and the group of every process. Default: 65532, which images have for nobody in particular.
     pub user: u32,
-    /// The group of every process, and of the workspace. Default: 65532.
+    /// The group of every process. Default: 65532.
     pub group: u32,
     /// Whether the root is read-only; the workspace and `/tmp` are then the only places to write.
     pub readonly_rootfs: bool,

@@ -42,7 +42,12 @@ pub(super) fn progress(pod: &Pod) -> Progress {
     let status = pod.status.clone().unwrap_or_default();
     let ended = fate::fate(Some(pod));
     if !matches!(ended, PodFate::Runs | PodFate::Pending) {
-        if let Some(why) = status.init_container_statuses.iter().flatten().find_map(init_ended) {
+        if let Some(why) = status
+            .init_container_statuses
+            .iter()
+            .flatten()
+            .find_map(init_ended)
+        {
             return Progress::Failed(why);
         }
         if let Some(why) = status.container_statuses.iter().flatten().find_map(not_run) {
@@ -53,7 +58,10 @@ pub(super) fn progress(pod: &Pod) -> Progress {
     let containers = status.init_container_statuses.iter().flatten();
     let containers = containers.chain(status.container_statuses.iter().flatten());
     for container in containers {
-        let waiting = container.state.as_ref().and_then(|state| state.waiting.as_ref());
+        let waiting = container
+            .state
+            .as_ref()
+            .and_then(|state| state.waiting.as_ref());
         let Some(waiting) = waiting else {
             continue;
         };

@@ -196,7 +196,11 @@ fn path(key: &'static str, path: &str) -> Result<(), KubernetesOptionsError> {
         "it is not absolute"
     } else if path.contains(|c: char| c.is_control() || c == ':') {
         "it has a control character or a colon"
-    } else if path.len() > 1 && path[1..].split('/').any(|part| matches!(part, "" | "." | "..")) {
+    } else if path.len() > 1
+        && path[1..]
+            .split('/')
+            .any(|part| matches!(part, "" | "." | ".."))
+    {
         "it has an empty part, . or .."
     } else {
         return Ok(());
@@ -234,23 +238,46 @@ mod tests {
         }
         for name in ["", "Kube", "a_b", "-a", "a-", "a..b", "../x"] {
             let error = refused(|o| o.namespace = Some(name.into()));
-            assert!(matches!(error, Problem::Name { key: "namespace", .. }), "{error:?}");
+            assert!(
+                matches!(
+                    error,
+                    Problem::Name {
+                        key: "namespace",
+                        ..
+                    }
+                ),
+                "{error:?}"
+            );
         }
-        for path in ["", "work", "/a/../b", "/a//b", "/", "/tmp", "/proc/1", "/usr", "/belljar"] {
+        for path in [
+            "", "work", "/a/../b", "/a//b", "/", "/tmp", "/proc/1", "/usr", "/belljar",
+        ] {
             let error = refused(|o| o.cwd = path.into());
             assert!(matches!(error, Problem::Path { .. }), "{path}: {error:?}");
         }
         let error = refused(|o| o.memory = Some(1));
         assert!(matches!(error, Problem::OutOfRange { key: "memory", .. }));
         let error = refused(|o| o.lifetime = Duration::from_secs(1));
-        assert!(matches!(error, Problem::OutOfRange { key: "lifetime", .. }));
+        assert!(matches!(
+            error,
+            Problem::OutOfRange {
+                key: "lifetime",
+                ..
+            }
+        ));
         let zero = refused(|o| o.keep_alive = Duration::ZERO);
         assert_eq!(zero, Problem::Zero { name: "keep-alive" });
     }
 
     #[test]
     fn ordinary_places_can_be_used() {
-        for path in ["/workspace", "/home/ada/work", "/srv", "/users", "/tmpfiles"] {
+        for path in [
+            "/workspace",
+            "/home/ada/work",
+            "/srv",
+            "/users",
+            "/tmpfiles",
+        ] {
             let options = KubernetesOptions {
                 cwd: path.into(),
                 ..KubernetesOptions::new("debian:12")

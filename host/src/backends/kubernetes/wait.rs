@@ -59,12 +59,7 @@ pub(super) async fn until_it_runs(
 }
 
 /// Watches from a version on. Whether it runs; otherwise the watch is over, and begins anew.
-async fn watch(
-    pods: &Api<Pod>,
-    name: &str,
-    version: &str,
-    waits: &mut Waits,
-) -> Result<bool, Why> {
+async fn watch(pods: &Api<Pod>, name: &str, version: &str, waits: &mut Waits) -> Result<bool, Why> {
     let parameters = WatchParams::default()
         .fields(&format!("metadata.name={name}"))
         .timeout(WATCH_SECONDS);
@@ -111,7 +106,10 @@ impl Waits {
             Progress::Failed(why) => return Err(why),
             Progress::Waiting => self.refused = None,
             Progress::Unschedulable(words) => {
-                let since = self.refused.take().map_or_else(Instant::now, |(since, _)| since);
+                let since = self
+                    .refused
+                    .take()
+                    .map_or_else(Instant::now, |(since, _)| since);
                 self.refused = Some((since, words));
                 if self.until().is_some_and(|until| Instant::now() >= until) {
                     return Err(self.unschedulable());

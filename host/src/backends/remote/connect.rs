@@ -168,7 +168,9 @@ fn why(
 fn of_disk(failure: RemoteFailure, words: &str) -> RemoteFailure {
     const FULL: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
     match failure {
-        RemoteFailure::Install(InstallError::NotWritten) if FULL.iter().any(|text| words.contains(text)) => {
+        RemoteFailure::Install(InstallError::NotWritten)
+            if FULL.iter().any(|text| words.contains(text)) =>
+        {
             RemoteFailure::NoRoom
         }
         failure => failure,
