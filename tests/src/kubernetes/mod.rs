@@ -168,6 +168,14 @@ impl KubernetesCluster {
         }
     }
 
+    /// Takes an image from the nodes.
+    pub fn forget_image(&self, name: &str) {
+        for node in [STEADY_NODE, SHAKY_NODE] {
+            // A container of it may still be on its way out; then the image goes with the cluster.
+            let _ = self.docker(node).args(["image", "rm", name]).output();
+        }
+    }
+
     /// A node's own engine.
     #[must_use]
     pub fn docker(&self, node: &str) -> Command {

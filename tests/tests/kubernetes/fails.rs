@@ -1,7 +1,6 @@
 //! Sessions that do not come to be: each failure has its type, comes in bounded time, and leaves no Pod.
 
-use std::fmt::Write as _;
-
+use base64::Engine as _;
 use belljar::backends::PullPolicy;
 
 use super::*;
@@ -52,7 +51,12 @@ fn a_quota_that_is_used_up() {
         "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: one}\nspec: {hard: {pods: '1'}}\n",
     );
     until("the quota is in force", || {
-        let used = ["get", "quota", "one", "--output=jsonpath={.status.used.pods}"];
+        let used = [
+            "get",
+            "quota",
+            "one",
+            "--output=jsonpath={.status.used.pods}",
+        ];
         place.ask(&used) == "0"
     });
     let first = started(place.options());
@@ -72,7 +76,10 @@ fn what_the_role_does_not_allow() {
     let rules = [
         // Nothing; all but to look; all but to come in.
         ("", "pods"),
-        ("{apiGroups: [''], resources: [pods], verbs: [create, delete]}", "pods"),
+        (
+            "{apiGroups: [''], resources: [pods], verbs: [create, delete]}",
+            "pods",
+        ),
         (
             "{apiGroups: [''], resources: [pods], verbs: [create, delete, get, list, watch, patch]}",
             "pods/exec",
@@ -93,31 +100,39 @@ fn what_the_role_does_not_allow() {
     }
 }
 
+/// Puts something else for one thing that the kubeconfig says.
+fn falsify(place: &KubernetesPlace, key: &str, value: &str) {
+    let known = std::fs::read_to_string(place.kubeconfig()).expect("it is there");
+    let (before, after) = known.split_once(&format!("{key}: \"")).expect("it says it");
+    let (_, after) = after.split_once('"').expect("it ends");
+    let false_one = format!("{before}{key}: \"{value}\"{after}");
+    std::fs::write(place.kubeconfig(), false_one).expect("it is written");
+}
+
 #[test]
 fn who_is_not_known() {
     let Some(place) = place() else { return };
-    let known = std::fs::read_to_string(place.kubeconfig()).expect("it is there");
-    let token = known.split("token: \"").nth(1).expect("it has a token");
-    let token = token.split('"').next().expect("it ends");
-    std::fs::write(place.kubeconfig(), known.replace(token, "nobodys")).expect("it is written");
+    falsify(&place, "token", "nobodys");
     let (error, why) = fails(place.options());
     assert_eq!(error.kind, ErrorKind::BackendUnavailable);
-    assert!(matches!(why.failure, KubernetesFailure::Unauthorized), "{why:?}");
+    assert!(
+        matches!(why.failure, KubernetesFailure::Unauthorized),
+        "{why:?}"
+    );
 }
 
 #[test]
 fn an_api_server_that_is_another() {
     let Some(place) = place() else { return };
-    // The certificate is of no authority that the kubeconfig names.
-    let known = std::fs::read_to_string(place.kubeconfig()).expect("it is there");
-    let without = known.split("certificate-authority-data").next().expect("it has one");
-    let after = known.split("\"}}]\n").skip(1).collect::<Vec<_>>().join("\"}}]\n");
-    let mut text = String::new();
-    write!(text, "{}}}}}]\n{after}", without.trim_end().trim_end_matches(',')).expect("text");
-    std::fs::write(place.kubeconfig(), text).expect("it is written");
+    let other = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("it is made");
+    let other = base64::engine::general_purpose::STANDARD.encode(other.cert.pem());
+    falsify(&place, "certificate-authority-data", &other);
     let (error, why) = fails(place.options());
     assert_eq!(error.kind, ErrorKind::BackendUnavailable);
-    assert!(matches!(why.failure, KubernetesFailure::Unreachable), "{why:?}");
+    assert!(
+        matches!(why.failure, KubernetesFailure::Unreachable),
+        "{why:?}"
+    );
     leaves_nothing(&place);
 }
 
@@ -127,7 +142,10 @@ fn an_api_server_that_cannot_be_reached() {
     place.link().cut();
     let ((error, why), took) = timed(|| fails(place.options()));
     assert_eq!(error.kind, ErrorKind::BackendUnavailable);
-    assert!(matches!(why.failure, KubernetesFailure::Unreachable), "{why:?}");
+    assert!(
+        matches!(why.failure, KubernetesFailure::Unreachable),
+        "{why:?}"
+    );
     assert!(took < SOON, "{took:?}");
     // It was the way, and not the session's fault: another one comes to be.
     place.link().mend();
@@ -163,7 +181,10 @@ fn more_than_any_node_has() {
     };
     let ((error, why), took) = timed(|| fails(options));
     assert_eq!(error.kind, ErrorKind::BackendUnavailable);
-    assert!(matches!(why.failure, KubernetesFailure::Unschedulable), "{why:?}");
+    assert!(
+        matches!(why.failure, KubernetesFailure::Unschedulable),
+        "{why:?}"
+    );
     assert!(took < SOON, "{took:?}");
     leaves_nothing(&place);
 }
@@ -179,6 +200,9 @@ fn a_start_that_takes_too_long() {
     };
     let (error, why) = fails(options);
     assert_eq!(error.kind, ErrorKind::BackendUnavailable);
-    assert!(matches!(why.failure, KubernetesFailure::TooLong { .. }), "{why:?}");
+    assert!(
+        matches!(why.failure, KubernetesFailure::TooLong { .. }),
+        "{why:?}"
+    );
     leaves_nothing(&place);
 }

@@ -113,7 +113,10 @@ fn fate(error: &Error) -> PodFate {
 fn until(what: &str, mut so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !so() {
-        assert!(began.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        assert!(
+            began.elapsed() < PATIENCE,
+            "not within {PATIENCE:?}: {what}"
+        );
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -133,7 +136,10 @@ fn in_flight(sandbox: &Sandbox, calls: usize) -> Vec<std::thread::JoinHandle<Err
         .collect::<Vec<_>>();
     until("every call is in flight", || {
         let listed = wait(sandbox.list(".", None)).expect("it lists");
-        let names = listed.entries.iter().filter(|entry| entry.name.starts_with("began-"));
+        let names = listed
+            .entries
+            .iter()
+            .filter(|entry| entry.name.starts_with("began-"));
         names.count() == calls.len()
     });
     calls

@@ -47,7 +47,9 @@ fn a_resident_comes_by_each_way() {
     let sandbox = works(&place, "by init", init);
     assert_eq!(printed(&sandbox, "echo here"), "here");
     close(&sandbox);
-    place.cluster().forget_image(&format!("belljar-test:resident-{}", std::process::id()));
+    place
+        .cluster()
+        .forget_image(&format!("belljar-test:resident-{}", std::process::id()));
 }
 
 #[test]
@@ -102,7 +104,10 @@ fn a_pod_is_narrow() {
         "Seccomp:\t2",
         "Uid:\t65532\t65532\t65532\t65532",
     ] {
-        assert!(status.lines().any(|found| found == line), "{line}\n{status}");
+        assert!(
+            status.lines().any(|found| found == line),
+            "{line}\n{status}"
+        );
     }
     // The namespace's account has a token, and it is not here.
     let token = run(&sandbox, "ls /var/run/secrets").expect("it runs");

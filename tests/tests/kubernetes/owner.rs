@@ -10,7 +10,8 @@ use super::*;
 /// The command, which a build has made.
 fn belljar() -> Program {
     let built = std::env::var_os("BELLJAR_COMMAND").map(PathBuf::from);
-    let built = built.unwrap_or_else(|| belljar_tests::workspace_root().join("target/debug/belljar"));
+    let built =
+        built.unwrap_or_else(|| belljar_tests::workspace_root().join("target/debug/belljar"));
     Program::new(built)
 }
 
