@@ -13,6 +13,7 @@ mod kubernetes;
 mod lease;
 mod local;
 mod owner;
+mod pool;
 mod posix;
 mod program;
 mod remote;
@@ -26,18 +27,20 @@ use std::path::PathBuf;
 #[cfg(feature = "kubernetes")]
 pub use self::kubernetes::{
     ClusterAccess, ClusterAccessError, KubernetesError, KubernetesFailure, KubernetesOptions,
-    KubernetesOptionsError, PodFate, PodResident, PodToleration,
+    KubernetesOptionsError, KubernetesPool, LeftPod, PodFate, PodResident, PodToleration,
+    PrunePodsError,
 };
 pub use self::{
     client::{Client, ClientError, ClientOptions, ClientOutput},
     container::{
         Bind, CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions,
         ContainerOptionsError, ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD, Gap,
-        Guarantee, HostUser, Kept, Left, PoolOptions, PruneOptions, PruneReport, PullPolicy,
-        ResidentChoice, TransportChoice, Verdict, prune_ambient,
+        Guarantee, HostUser, Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice,
+        TransportChoice, Verdict, prune_ambient,
     },
     install::InstallError,
     local::LocalOptions,
+    pool::PoolOptions,
     posix::{Exec, ExecCall, ExecError, PosixBackend, PosixGap, PosixOptions},
     program::EngineEnvironment,
     remote::{RemoteError, RemoteFailure, RemoteOptions, RemoteOptionsError},

@@ -73,7 +73,7 @@ pub use self::{
         Bind, ContainerOptions, ContainerUser, DEFAULT_CWD, HostUser, PullPolicy, ResidentChoice,
         TransportChoice,
     },
-    pool::{ContainerPool, PoolOptions},
+    pool::ContainerPool,
     prune::{Kept, Left, PruneOptions, PruneReport, Verdict, prune_ambient},
     validate::ContainerOptionsError,
 };

@@ -10,11 +10,15 @@ use belljar_protocol::facts::Facts;
 use tokio::sync::OnceCell;
 
 use super::{KubernetesError, fate::PodFate, running::Running, start::Starter};
-use crate::backends::{executor::Executor, resident::no_thread, started_once::StartedOnce};
+use crate::backends::{
+    executor::Executor, pool::Shelf, resident::no_thread, started_once::StartedOnce,
+};
 
 /// The Pod starts at the first call, once for all that come at once.
 pub(super) struct KubernetesBackend {
     starter: Arc<Starter>,
+    /// Where one may stand that has started already.
+    shelf: Option<Arc<Shelf<Starter>>>,
     running: StartedOnce<Running>,
     /// What became of the Pod, asked once.
     fate: OnceCell<PodFate>,
@@ -22,9 +26,14 @@ pub(super) struct KubernetesBackend {
 }
 
 impl KubernetesBackend {
-    pub(super) fn new(starter: Arc<Starter>, description: Arc<Description>) -> Self {
+    pub(super) fn new(
+        starter: Arc<Starter>,
+        description: Arc<Description>,
+        shelf: Option<Arc<Shelf<Starter>>>,
+    ) -> Self {
         Self {
             starter,
+            shelf,
             running: StartedOnce::new(),
             fate: OnceCell::new(),
             description,
@@ -32,8 +41,11 @@ impl KubernetesBackend {
     }
 
     async fn running(&self, context: &Context, operation: Operation) -> Result<&Arc<Running>> {
-        let starter = Arc::clone(&self.starter);
-        let start = move |context: &Context| starter.start(context, false);
+        let (starter, shelf) = (Arc::clone(&self.starter), self.shelf.clone());
+        let start = move |context: &Context| match shelf.and_then(|shelf| shelf.take(&starter)) {
+            Some(running) => Ok(running),
+            None => starter.start(context, false),
+        };
         let failed = |failed: KubernetesError| failed.during(operation);
         self.running.get(context, operation, start, failed).await
     }

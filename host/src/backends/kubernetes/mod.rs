@@ -11,6 +11,8 @@
 //! | `stream` | an exec stream as a socket |
 //! | `running` | a Pod with its resident, and its end |
 //! | `fate`, `failure` | what became of a Pod; why there is no session, or none any more |
+//! | `pool` | Pods that run before a session needs one |
+//! | `prune` | which Pods are left over |
 //! | `backend` | the session: started once, explained when it dies, removed when it is closed |
 //!
 //! Process 1 of the Pod's container is the resident, or a few lines of shell that become it. It waits for its session,
@@ -26,7 +28,9 @@ mod manifest;
 mod marks;
 mod open;
 mod options;
+mod pool;
 mod progress;
+mod prune;
 mod running;
 mod start;
 mod stream;
@@ -38,5 +42,7 @@ pub use self::{
     failure::{KubernetesError, KubernetesFailure},
     fate::PodFate,
     options::{ClusterAccess, KubernetesOptions, PodResident, PodToleration},
+    pool::KubernetesPool,
+    prune::{LeftPod, PrunePodsError},
     validate::KubernetesOptionsError,
 };

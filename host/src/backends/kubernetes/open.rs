@@ -24,7 +24,7 @@ impl KubernetesOptions {
     /// [`OpenError`] when the options cannot be used, or there is no resident to copy.
     pub fn open_ambient(self) -> Result<Arc<dyn Backend>, OpenError> {
         let (starter, description) = self.prepare_ambient()?;
-        Ok(Arc::new(KubernetesBackend::new(starter, description)))
+        Ok(Arc::new(KubernetesBackend::new(starter, description, None)))
     }
 
     /// What starts Pods with these options, and what is said of a session in one.

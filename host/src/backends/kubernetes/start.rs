@@ -39,6 +39,15 @@ pub(super) struct Starter {
     pub(super) residents: Vec<install::Resident>,
 }
 
+impl std::fmt::Debug for Starter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Starter")
+            .field("cluster", &self.cluster)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Starter {
     /// Starts a Pod and opens a session in it, on this thread. With `ready` it is for a session that comes later.
     pub(super) fn start(&self, context: &Context, ready: bool) -> Result<Running, KubernetesError> {

@@ -2,7 +2,10 @@
 
 use std::{num::NonZeroUsize, sync::Arc};
 
-use belljar::{Context, OpenOptions, Sandbox, async_trait, config::Config};
+use belljar::{
+    Context, OpenOptions, Sandbox, async_trait,
+    config::{Backend, Config},
+};
 use belljar_conformance::{
     CaseReport, Factory, Failure as CaseFailure, HostDirectory, Options, Outcome, Report, Shared,
     Workspace,
@@ -49,7 +52,8 @@ impl Arguments {
         }
         // Opened in any case: what is wrong with the configuration is said once, not by each case.
         let sandbox = sandbox::open(&config)?.within(interrupt.context().clone());
-        let factory: Arc<dyn Factory> = if config.sandbox.workspace.is_some() {
+        let factory: Arc<dyn Factory> = if config.sandbox.workspace.is_some() || elsewhere(&config)
+        {
             Arc::new(Shared::new((*sandbox).clone()))
         } else {
             sandbox.close().await?;
@@ -81,6 +85,14 @@ impl Arguments {
             _ => Exit::Failed,
         })
     }
+}
+
+/// Whether the workspace is no directory of this machine, so that a temporary one here is nothing there.
+fn elsewhere(config: &Config) -> bool {
+    matches!(
+        config.sandbox.backend,
+        Backend::Remote(_) | Backend::Kubernetes { .. }
+    )
 }
 
 /// Opens a sandbox in a temporary workspace for each case, and the host's own way to it.
