@@ -10,6 +10,9 @@ mod sandboxes;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+#[cfg(feature = "kubernetes")]
+use self::options::kubernetes_options;
+
 pub use self::{examine::examine_ambient, sandboxes::Sandboxes};
 use crate::{
     backends::{EngineEnvironment, LocalOptions, OpenError, SecretVariables, VirtualOptions},
@@ -37,6 +40,8 @@ pub struct OpenOptions {
     pub secrets: SecretVariables,
     /// As [`HostOptions::cache`], for a backend that is a component.
     pub compilation_cache: Option<PathBuf>,
+    /// The kubeconfig files where a configuration names none.
+    pub kubeconfig: Vec<PathBuf>,
 }
 
 /// Why the tools of a configuration are not loaded.
@@ -98,6 +103,11 @@ impl Sandbox {
             Backend::Container {
                 options: container, ..
             } => container_options(config, container, options).open_ambient(),
+            #[cfg(feature = "kubernetes")]
+            Backend::Kubernetes {
+                options: kubernetes,
+                ..
+            } => kubernetes_options(config, kubernetes, options)?.open_ambient(),
             Backend::Remote(remote) => remote_options(config, remote, options)?.open_ambient(),
             #[cfg(feature = "component-backend")]
             Backend::Component(component) => component::open_ambient(config, component, options),

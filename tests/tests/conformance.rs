@@ -11,8 +11,8 @@ use std::{
 use belljar::{
     Backend, Context, async_trait,
     backends::{
-        ContainerEngine, ContainerOptions, EngineEnvironment, LocalOptions, OpenError,
-        RemoteOptions, ResidentChoice, TransportChoice, VirtualOptions,
+        ContainerEngine, ContainerOptions, EngineEnvironment, KubernetesOptions, LocalOptions,
+        OpenError, RemoteOptions, ResidentChoice, TransportChoice, VirtualOptions,
     },
     layers::{Policy, PolicyBackend},
 };
@@ -22,8 +22,9 @@ use belljar_conformance::{
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
 use belljar_tests::{
-    BUSYBOX, DEBIAN, LentSandboxes, ResidentProcess, SandboxServer, SandboxServerOptions,
-    SshServer, container_options, emulated_resident, has_emulator, has_engine, static_resident,
+    BUSYBOX, DEBIAN, KubernetesPlace, LentSandboxes, ResidentProcess, SandboxServer,
+    SandboxServerOptions, SshServer, container_options, emulated_resident, has_emulator,
+    has_engine, static_resident,
 };
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
@@ -46,6 +47,12 @@ fn main() -> ExitCode {
         .iter()
         .filter_map(|place| Some((place.name, place.open(filter)?)))
         .collect();
+    // The same in a Pod, which takes a second or two to come.
+    let place = match is_wanted("kubernetes", false, filter) {
+        true => KubernetesPlace::make(),
+        false => None,
+    };
+    let pod = place.as_ref().map(in_pod);
     let mut containers = sessions.iter().map(|(name, session)| {
         let factory: Arc<dyn Factory> = Arc::new(Shared::new(session.clone()));
         (*name, factory)
@@ -75,6 +82,9 @@ fn main() -> ExitCode {
     if is_wanted("serve-sandbox", false, filter) {
         backends.push(("serve-sandbox", Arc::new(Lent(OnceLock::new()))));
     }
+    if let Some(session) = &pod {
+        backends.push(("kubernetes", Arc::new(Shared::new(session.clone()))));
+    }
     // Case by case, so that one that takes all of a processor is beside others that do, and one that holds a time
     // to its promise beside others that wait.
     let trials = cases()
@@ -91,7 +101,8 @@ fn main() -> ExitCode {
     if let Some(Some(server)) = ssh.0.get() {
         server.stop();
     }
-    for (_, session) in sessions {
+    let sessions = sessions.into_iter().map(|(_, session)| session);
+    for session in sessions.chain(pod) {
         if let Err(error) = belljar_contract::blocking::block_on(&Context::new(), session.close()) {
             panic!("a session was not closed: {error:?}");
         }
@@ -195,6 +206,19 @@ impl InContainer {
             Ok(backend) => Some(Sandbox::new(backend)),
             Err(error) => panic!("the {} backend does not open: {error:?}", self.name),
         }
+    }
+}
+
+/// Opens a session in a Pod, with a processor and memory that can run out.
+fn in_pod(place: &KubernetesPlace) -> Sandbox {
+    let options = KubernetesOptions {
+        cpu_millis: Some(1000),
+        memory: Some(1 << 30),
+        ..place.options()
+    };
+    match options.open_ambient() {
+        Ok(backend) => Sandbox::new(backend),
+        Err(error) => panic!("the kubernetes backend does not open: {error:?}"),
     }
 }
 

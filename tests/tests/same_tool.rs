@@ -7,8 +7,8 @@ use belljar::{
 };
 use belljar_contract::{Context, blocking::block_on};
 use belljar_tests::{
-    BUSYBOX, LentSandboxes, SandboxServer, SandboxServerOptions, SshServer, container_options,
-    has_engine, static_resident,
+    BUSYBOX, KubernetesPlace, LentSandboxes, SandboxServer, SandboxServerOptions, SshServer,
+    container_options, has_engine, static_resident,
 };
 use tempfile::TempDir;
 
@@ -45,6 +45,11 @@ fn on_ssh(server: &SshServer, workspace: &TempDir) -> Sandbox {
 fn on_component(server: &SandboxServer) -> Sandbox {
     let lent = LentSandboxes::by(&belljar_test_guests::shim("serve_sandbox"));
     lent.open(server).expect("it opens")
+}
+
+/// A Pod, with a volume for a workspace. The place lasts until the sandbox is closed.
+fn on_kubernetes(place: &KubernetesPlace) -> Sandbox {
+    Sandbox::new(place.options().open_ambient().expect("it opens"))
 }
 
 /// A container of each engine that is here, with scratch for a workspace.
@@ -113,6 +118,8 @@ fn files_are_the_same_on_each_backend() {
     others.extend(server.as_ref().map(|server| on_ssh(server, &workspace)));
     let lending = SandboxServer::start(&SandboxServerOptions::local());
     others.push(on_component(&lending));
+    let place = KubernetesPlace::make();
+    others.extend(place.as_ref().map(on_kubernetes));
     for (name, arguments) in calls {
         let answer = call(&tool, &one, name, arguments);
         for other in &others {
@@ -138,6 +145,8 @@ fn processes_run_where_there_are_some() {
     sandboxes.extend(server.as_ref().map(|server| on_ssh(server, &workspace)));
     let lending = SandboxServer::start(&SandboxServerOptions::local());
     sandboxes.push(on_component(&lending));
+    let place = KubernetesPlace::make();
+    sandboxes.extend(place.as_ref().map(on_kubernetes));
     for sandbox in &sandboxes {
         let call = |name, arguments| call(&tool, sandbox, name, arguments);
         call(

@@ -7,7 +7,14 @@ pub(crate) mod component;
 mod container;
 mod executor;
 mod in_process;
+mod install;
+mod keeper;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;
+mod lease;
 mod local;
+mod owner;
+mod pool;
 mod posix;
 mod program;
 mod remote;
@@ -18,6 +25,12 @@ mod virtual_;
 
 use std::path::PathBuf;
 
+#[cfg(feature = "kubernetes")]
+pub use self::kubernetes::{
+    ClusterAccess, ClusterAccessError, KubernetesError, KubernetesFailure, KubernetesOptions,
+    KubernetesOptionsError, KubernetesPool, LeftPod, PodFate, PodResident, PodToleration,
+    PrunePodsError,
+};
 pub use self::{
     client::{Client, ClientBytes, ClientBytesOutput, ClientError, ClientOptions, ClientOutput},
     component::{
@@ -27,10 +40,12 @@ pub use self::{
     container::{
         Bind, CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions,
         ContainerOptionsError, ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD, Gap,
-        Guarantee, HostUser, Kept, Left, PoolOptions, PruneOptions, PruneReport, PullPolicy,
-        ResidentChoice, TransportChoice, Verdict, prune_ambient,
+        Guarantee, HostUser, Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice,
+        TransportChoice, Verdict, prune_ambient,
     },
+    install::InstallError,
     local::LocalOptions,
+    pool::PoolOptions,
     posix::{Exec, ExecCall, ExecError, PosixBackend, PosixGap, PosixOptions},
     program::EngineEnvironment,
     remote::{RemoteError, RemoteFailure, RemoteOptions, RemoteOptionsError},
@@ -118,6 +133,14 @@ pub enum OpenError {
     /// A backend that is a component is not opened.
     #[error(transparent)]
     Component(#[from] ComponentError),
+    /// The options of a Pod are wrong.
+    #[cfg(feature = "kubernetes")]
+    #[error("the Pod's options cannot be used")]
+    KubernetesOptions(#[from] KubernetesOptionsError),
+    /// There is no way to a cluster.
+    #[cfg(feature = "kubernetes")]
+    #[error("there is no way to the cluster")]
+    Cluster(#[from] ClusterAccessError),
     /// A container did not start.
     #[error("the container did not start")]
     NotStarted(#[source] belljar_contract::Error),

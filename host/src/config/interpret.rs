@@ -7,6 +7,8 @@ use toml::{Spanned, de::DeTable};
 
 use crate::layers::{Policy, Rules};
 
+#[cfg(feature = "kubernetes")]
+use super::kubernetes_table;
 #[cfg(feature = "registry")]
 use super::registry_table;
 use super::{
@@ -24,7 +26,15 @@ use super::{
 };
 
 /// The backends of this build.
-const BUILT: [&str; 5] = ["virtual", "local", "component", "container", "remote"];
+const BUILT: &[&str] = &[
+    "virtual",
+    "local",
+    "component",
+    "container",
+    #[cfg(feature = "kubernetes")]
+    "kubernetes",
+    "remote",
+];
 
 /// Reads a configuration, or says everything that is wrong with it.
 pub(super) fn read(text: &str, place: Place<'_>) -> Result<Config, Vec<Problem>> {
@@ -155,11 +165,6 @@ impl Reading<'_> {
     fn sandbox(&mut self, sandbox: &Sandbox) -> SandboxConfig {
         let name = sandbox.backend.as_ref();
         let offset = name.map_or(0, |name| name.span().start);
-        let not_built = |backend| ProblemKind::BackendNotBuilt {
-            backend,
-            has: BUILT.to_vec(),
-        };
-        let key = || "sandbox.backend".to_owned();
         let mut backend = Backend::Virtual;
         match name.map_or(BackendName::Virtual, |name| *name.get_ref()) {
             BackendName::Virtual => {}
@@ -175,7 +180,21 @@ impl Reading<'_> {
                 let (options, pool) = container_table::read(self, table, offset);
                 backend = Backend::Container { options, pool };
             }
-            BackendName::Kubernetes => self.problem(key(), offset, not_built("kubernetes")),
+            #[cfg(feature = "kubernetes")]
+            BackendName::Kubernetes => {
+                let table = sandbox.kubernetes.as_ref();
+                let (options, pool) = kubernetes_table::read(self, table, offset);
+                let options = Box::new(options);
+                backend = Backend::Kubernetes { options, pool };
+            }
+            #[cfg(not(feature = "kubernetes"))]
+            BackendName::Kubernetes => {
+                let not_built = ProblemKind::BackendNotBuilt {
+                    backend: "kubernetes",
+                    has: BUILT.to_vec(),
+                };
+                self.problem("sandbox.backend".to_owned(), offset, not_built);
+            }
             BackendName::Remote => {
                 let table = sandbox.remote.as_ref();
                 backend = Backend::Remote(remote_table::read(self, table, offset));
@@ -183,6 +202,9 @@ impl Reading<'_> {
         }
         let container = sandbox.container.as_ref();
         let container = container.filter(|_| !matches!(backend, Backend::Container { .. }));
+        let kubernetes = sandbox.kubernetes.as_ref();
+        #[cfg(feature = "kubernetes")]
+        let kubernetes = kubernetes.filter(|_| !matches!(backend, Backend::Kubernetes { .. }));
         let remote = sandbox.remote.as_ref();
         let remote = remote.filter(|_| !matches!(backend, Backend::Remote(_)));
         let component = sandbox.component.as_ref();
@@ -190,7 +212,7 @@ impl Reading<'_> {
         for (name, at) in [
             ("component", component.map(Spanned::span)),
             ("container", container.map(Spanned::span)),
-            ("kubernetes", sandbox.kubernetes.as_ref().map(Spanned::span)),
+            ("kubernetes", kubernetes.map(Spanned::span)),
             ("remote", remote.map(Spanned::span)),
         ] {
             if let Some(at) = at {
@@ -205,6 +227,11 @@ impl Reading<'_> {
             }
             if let Backend::Component(_) = backend {
                 let message = "the component backend's workspace is a directory elsewhere; where it is, the component's settings say".to_owned();
+                self.bad("sandbox.workspace".into(), text.span().start, message);
+            }
+            #[cfg(feature = "kubernetes")]
+            if let Backend::Kubernetes { .. } = backend {
+                let message = "the kubernetes backend's workspace is a volume of its Pod; leave this out".to_owned();
                 self.bad("sandbox.workspace".into(), text.span().start, message);
             }
             let path = self.path("sandbox.workspace".into(), text)?;

@@ -13,6 +13,8 @@ mod container_table;
 mod document;
 mod error;
 mod interpret;
+#[cfg(feature = "kubernetes")]
+mod kubernetes_table;
 mod limits;
 mod load;
 mod local_table;

@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
+#[cfg(feature = "kubernetes")]
+use super::kubernetes_table;
 use super::{component_table, container_table, error::Problem, local_table, remote_table};
+#[cfg(feature = "kubernetes")]
+use crate::backends::KubernetesOptions;
 use crate::backends::{
     ComponentOptions, ContainerOptions, LocalOptions, PoolOptions, RemoteOptions,
 };
@@ -41,6 +45,14 @@ pub enum Backend {
         /// How many of them run before a session needs one.
         pool: PoolOptions,
     },
+    /// A Pod in a cluster.
+    #[cfg(feature = "kubernetes")]
+    Kubernetes {
+        /// What it is.
+        options: Box<KubernetesOptions>,
+        /// How many of them run before a session needs one.
+        pool: PoolOptions,
+    },
     /// What a command reaches.
     Remote(RemoteOptions),
     /// What a component lends.
@@ -57,6 +69,8 @@ impl SandboxConfig {
             Backend::Local(options) => Some(&options.environment),
             Backend::Container { options, .. } => Some(&options.environment),
             Backend::Remote(options) => Some(&options.environment),
+            #[cfg(feature = "kubernetes")]
+            Backend::Kubernetes { options, .. } => Some(&options.environment),
         };
         let each = variables.into_iter().flatten();
         each.map(|(name, value)| (name.as_str(), value.as_str()))
@@ -68,6 +82,8 @@ impl SandboxConfig {
             Backend::Virtual => Vec::new(),
             Backend::Local(options) => local_table::problems(options),
             Backend::Container { options, .. } => container_table::problems(options),
+            #[cfg(feature = "kubernetes")]
+            Backend::Kubernetes { options, .. } => kubernetes_table::problems(options),
             Backend::Remote(options) => remote_table::problems(options),
             Backend::Component(options) => component_table::problems(options),
         }

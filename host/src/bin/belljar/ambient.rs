@@ -94,6 +94,20 @@ pub(crate) fn container_state_folder() -> Option<PathBuf> {
     Some(folder.join("belljar").join("containers"))
 }
 
+/// The files that say where a cluster is, as `kubectl` looks for them.
+pub(crate) fn kubeconfig() -> Vec<PathBuf> {
+    match variable("KUBECONFIG") {
+        Some(paths) => std::env::split_paths(&paths)
+            .filter(|path| !path.as_os_str().is_empty())
+            .collect(),
+        None => home_folder()
+            .map(|home| home.join(".kube").join("config"))
+            .filter(|file| file.is_file())
+            .into_iter()
+            .collect(),
+    }
+}
+
 /// A file that the command's caller named.
 #[expect(
     clippy::disallowed_methods,

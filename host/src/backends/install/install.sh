@@ -1,7 +1,7 @@
 # Starts the resident for this machine; takes it from standard input first where it is not there as it should be.
 #
-# Before this stand `mark`, which begins every line that is an answer, and `residents`, three words for each: a
-# machine, a SHA-256, a size in bytes. All of it is one compound command, which a shell reads to its end before it
+# Before this stand `mark`, which begins every line that is an answer, `arguments` for the resident, and `residents`,
+# three words for each: a machine, a SHA-256, a size in bytes. All of it is one compound command, which a shell reads to its end before it
 # does any of it: so what comes on standard input afterwards is the resident's bytes, or its stream, and never a
 # command. Whatever fails once bytes were asked for ends the shell.
 
@@ -68,4 +68,4 @@ if ! { [ -f "$program" ] && [ ! -h "$program" ] && is_right "$program"; }; then
 fi
 say run
 # Not by the shell itself: some look for what they start by the path that the folder had.
-exec env "$program" stdio
+exec env "$program" $arguments

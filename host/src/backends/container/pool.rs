@@ -3,46 +3,34 @@
 //! To start a container takes an engine tenths of a second, and to hand out one that runs takes a question to its
 //! resident. One is handed out once: it ends with its session, and another takes its place on the shelf.
 
-mod shelf;
-mod state;
+use std::sync::Arc;
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    thread::JoinHandle,
-    time::Duration,
-};
+use belljar_contract::{Backend, Context, session::Description};
 
-use belljar_contract::{Backend, blocking, session::Description};
-
-pub(super) use self::shelf::Shelf;
 use super::{
     super::OpenError, ContainerOptions, ContainerOptionsError, backend::ContainerBackend,
-    start::Starter,
+    not_started::Failed, running::Running, start::Starter,
 };
-use crate::backends::executor::Executor;
+use crate::backends::pool::{Pool, PoolOptions, Stock};
 
-/// How many containers stand ready, and for how long.
-///
-/// ```
-/// use belljar::backends::PoolOptions;
-///
-/// assert_eq!(PoolOptions::default().size, 0);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PoolOptions {
-    /// How many are kept running beside those in use. Default: none.
-    pub size: u32,
-    /// How long they are kept when no session is asked for; the next one that is fills the pool again. Default: five
-    /// minutes.
-    pub idle: Duration,
-}
+/// How many are started at once. An engine does one after the other anyway, and sessions want it too.
+const AT_ONCE: u32 = 1;
 
-impl Default for PoolOptions {
-    fn default() -> Self {
-        Self {
-            size: 0,
-            idle: Duration::from_secs(300),
-        }
+impl Stock for Starter {
+    type Item = Running;
+    type Error = Failed;
+
+    fn start(&self, context: &Context) -> Result<Running, Failed> {
+        Self::start(self, context)
+    }
+
+    /// It may have been ended from outside, or stand still.
+    fn hand_out(&self, context: &Context, running: &Running) -> bool {
+        running.resident.is_alive(context)
+    }
+
+    fn end(&self, running: &Running) -> Result<(), Failed> {
+        Ok(running.end(&self.cli)?)
     }
 }
 
@@ -70,8 +58,7 @@ pub struct ContainerPool {
     starter: Arc<Starter>,
     description: Arc<Description>,
     /// None where nothing stands ready.
-    shelf: Option<Arc<Shelf>>,
-    keeper: Mutex<Option<JoinHandle<()>>>,
+    pool: Option<Pool<Starter>>,
 }
 
 impl ContainerPool {
@@ -91,23 +78,15 @@ impl ContainerPool {
         if starter.resident.is_none() {
             return Err(ContainerOptionsError::PoolWithoutResident.into());
         }
-        let mut opened = Self {
+        let pool = match pool.size {
+            0 => None,
+            _ => Some(Pool::open(pool, &starter, AT_ONCE).map_err(OpenError::Pool)?),
+        };
+        Ok(Self {
             starter,
             description,
-            shelf: None,
-            keeper: Mutex::new(None),
-        };
-        if pool.size > 0 {
-            let shelf = Arc::new(Shelf::new(pool));
-            let (kept, starter) = (Arc::clone(&shelf), Arc::clone(&opened.starter));
-            let keeper = std::thread::Builder::new()
-                .name("belljar-pool".into())
-                .spawn(move || kept.keep(&starter))
-                .map_err(OpenError::Pool)?;
-            opened.shelf = Some(shelf);
-            opened.keeper = Mutex::new(Some(keeper));
-        }
-        Ok(opened)
+            pool,
+        })
     }
 
     /// A new session. It has its container from its first call on.
@@ -117,40 +96,21 @@ impl ContainerPool {
         Arc::new(ContainerBackend::new(
             starter,
             description,
-            self.shelf.clone(),
+            self.pool.as_ref().map(Pool::shelf),
         ))
     }
 
     /// How many containers stand ready now.
     #[must_use]
     pub fn ready(&self) -> usize {
-        self.shelf.as_ref().map_or(0, |shelf| shelf.ready())
+        self.pool.as_ref().map_or(0, Pool::ready)
     }
 
     /// Removes the containers that stand ready, and waits until they are gone. Sessions go on; one that has
     /// none yet starts its own.
     pub async fn close(&self) {
-        if let Some(shelf) = &self.shelf {
-            shelf.close();
-        }
-        let keeper = {
-            let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-            keeper.take()
-        };
-        let Some(keeper) = keeper else {
-            return;
-        };
-        // The thread has nothing to say; if it panicked, it held nothing that does not end by itself.
-        let joined = move || drop(keeper.join());
-        let _ = blocking::run(&Executor, joined).await;
-    }
-}
-
-impl Drop for ContainerPool {
-    /// Those that stand ready are removed, by a thread that is not waited for.
-    fn drop(&mut self) {
-        if let Some(shelf) = &self.shelf {
-            shelf.close();
+        if let Some(pool) = &self.pool {
+            pool.close().await;
         }
     }
 }

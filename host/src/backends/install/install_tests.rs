@@ -1,13 +1,18 @@
 //! The script, in the shells of this machine: each in turn is the place, and a script is the resident.
 
 use std::{
-    os::unix::fs::PermissionsExt as _,
+    os::{fd::AsFd as _, unix::fs::PermissionsExt as _},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
 };
 
 use super::*;
+
+const STDIO: Becoming<'_> = Becoming {
+    cache: None,
+    arguments: "stdio",
+};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -54,7 +59,7 @@ impl Place {
         &self,
         mut command: Command,
         residents: &[Resident],
-    ) -> (Result<(), RemoteFailure>, Child) {
+    ) -> (Result<(), InstallError>, Child) {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -66,7 +71,7 @@ impl Place {
             child.stdout.take().expect("piped"),
         );
         let context = Context::new().with_timeout(LONG);
-        let started = start(&context, &input, &output, residents);
+        let started = start(&context, input.as_fd(), output.as_fd(), residents, STDIO);
         (child.stdin, child.stdout) = (Some(input), Some(output));
         (started, child)
     }
@@ -88,7 +93,7 @@ impl Place {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    fn fails(&self, command: Command, residents: &[Resident]) -> RemoteFailure {
+    fn fails(&self, command: Command, residents: &[Resident]) -> InstallError {
         let (started, child) = self.start(command, residents);
         let output = child.wait_with_output().expect("it ends");
         match started {
@@ -104,7 +109,7 @@ fn resident(text: &str) -> Resident {
     Resident {
         architecture: "x86_64",
         machines: &["x86_64", "aarch64"],
-        hash: super::super::shelf::hash(&bytes),
+        hash: shelf::hash(&bytes),
         bytes,
     }
 }
@@ -173,7 +178,7 @@ fn what_does_not_arrive_as_it_was_sent_is_never_started() {
         resident.bytes[30] ^= 1;
         let failure = place.fails(place.command(), std::slice::from_ref(&resident));
         assert!(
-            matches!(failure, RemoteFailure::HashDiffers),
+            matches!(failure, InstallError::HashDiffers),
             "{:?}: {failure:?}",
             place.shell
         );
@@ -188,7 +193,7 @@ fn bytes_that_look_like_commands_are_none() {
         let mut resident = resident(&format!("\ntouch '{}'\n", trap.display()).repeat(5000));
         resident.hash.replace_range(0..4, "0000");
         let failure = place.fails(place.command(), std::slice::from_ref(&resident));
-        assert!(matches!(failure, RemoteFailure::HashDiffers), "{failure:?}");
+        assert!(matches!(failure, InstallError::HashDiffers), "{failure:?}");
         assert!(!trap.exists(), "{:?}", place.shell);
         // Nor when they cannot be written, and most of them are still to be read.
         let text = format!("ulimit -f 8; exec {}", place.shell.join(" "));
@@ -198,7 +203,7 @@ fn bytes_that_look_like_commands_are_none() {
             .env_remove("XDG_CACHE_HOME")
             .env("HOME", place.home.path());
         let failure = place.fails(command, std::slice::from_ref(&resident));
-        assert!(matches!(failure, RemoteFailure::NotWritten), "{failure:?}");
+        assert!(matches!(failure, InstallError::NotWritten), "{failure:?}");
         assert!(!trap.exists(), "{:?}", place.shell);
     }
 }
@@ -211,7 +216,7 @@ fn a_folder_of_others_is_refused() {
         std::fs::set_permissions(place.folder(), mode).expect("it is ours");
         let failure = place.fails(place.command(), &[greets()]);
         assert!(
-            matches!(failure, RemoteFailure::FolderNotPrivate),
+            matches!(failure, InstallError::FolderNotPrivate),
             "{failure:?}"
         );
         // So is a link to one that is right.
@@ -222,7 +227,7 @@ fn a_folder_of_others_is_refused() {
         std::os::unix::fs::symlink(&moved, place.folder()).expect("a link");
         let failure = place.fails(place.command(), &[greets()]);
         assert!(
-            matches!(failure, RemoteFailure::FolderNotPrivate),
+            matches!(failure, InstallError::FolderNotPrivate),
             "{failure:?}"
         );
     }
@@ -271,7 +276,7 @@ fn a_machine_for_which_there_is_none_is_named() {
         let mut other = greets();
         other.machines = &["pdp11"];
         match place.fails(place.command(), &[other]) {
-            RemoteFailure::NoResidentFor { machine, has } => {
+            InstallError::NoResidentFor { machine, has } => {
                 assert!(machine.starts_with("Linux "), "{machine}");
                 assert_eq!(has, ["x86_64"]);
             }
@@ -305,7 +310,7 @@ fn where_nothing_hashes_nothing_is_started() {
             .env("HOME", place.home.path())
             .env("PATH", &folder);
         let failure = place.fails(command, &[greets()]);
-        assert!(matches!(failure, RemoteFailure::NoHashThere), "{failure:?}");
+        assert!(matches!(failure, InstallError::NoHashThere), "{failure:?}");
     }
 }
 
@@ -324,13 +329,13 @@ fn what_is_printed_before_is_passed_over_and_what_is_no_shell_is_shown() {
         let mut command = Command::new("sh");
         command.args(["-c", "echo nobody is here"]);
         match place.fails(command, &[greets()]) {
-            RemoteFailure::NoShell { what } => assert!(what.contains("nobody is here")),
+            InstallError::NoShell { what } => assert!(what.contains("nobody is here")),
             failure => panic!("{failure:?}"),
         }
         let mut command = Command::new("yes");
         command.env("HOME", place.home.path());
         let (started, mut child) = place.start(command, &[greets()]);
-        assert!(matches!(started, Err(RemoteFailure::NoShell { .. })));
+        assert!(matches!(started, Err(InstallError::NoShell { .. })));
         child.kill().expect("it is ours");
         child.wait().expect("it ends");
     }
@@ -350,8 +355,8 @@ fn a_shell_that_says_nothing_is_given_up() {
         child.stdout.take().expect("piped"),
     );
     let context = Context::new().with_timeout(Duration::from_millis(200));
-    let started = start(&context, &input, &output, &[greets()]);
-    assert!(matches!(started, Err(RemoteFailure::Stopped(_))));
+    let started = start(&context, input.as_fd(), output.as_fd(), &[greets()], STDIO);
+    assert!(matches!(started, Err(InstallError::Stopped(_))));
     child.kill().expect("it is ours");
     child.wait().expect("it ends");
 }

@@ -14,14 +14,14 @@ const ARCHITECTURES: [(&str, &[&str]); 2] = [
 const MAX_BYTES: u64 = 16 << 20;
 
 /// A resident for an architecture.
-pub(super) struct Resident {
+pub(in super::super) struct Resident {
     /// As files name it.
-    pub(super) architecture: &'static str,
+    pub(in super::super) architecture: &'static str,
     /// As machines name it.
-    pub(super) machines: &'static [&'static str],
+    pub(in super::super) machines: &'static [&'static str],
     /// Its SHA-256, in hexadecimal digits.
-    pub(super) hash: String,
-    pub(super) bytes: Vec<u8>,
+    pub(in super::super) hash: String,
+    pub(in super::super) bytes: Vec<u8>,
 }
 
 /// The residents that are in these folders, of each architecture the first.
@@ -31,7 +31,7 @@ pub(super) struct Resident {
 ///
 /// # Errors
 /// When one is there and cannot be read.
-pub(super) fn residents_ambient(folders: &[PathBuf]) -> io::Result<Vec<Resident>> {
+pub(in super::super) fn residents_ambient(folders: &[PathBuf]) -> io::Result<Vec<Resident>> {
     let mut residents = Vec::new();
     for (architecture, machines) in ARCHITECTURES {
         let name = format!("belljar-resident-{architecture}-linux");
@@ -58,7 +58,7 @@ pub(super) fn residents_ambient(folders: &[PathBuf]) -> io::Result<Vec<Resident>
     Ok(residents)
 }
 
-pub(super) fn hash(bytes: &[u8]) -> String {
+pub(in super::super) fn hash(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
         // A string takes whatever is written to it.

@@ -11,7 +11,7 @@ use std::{
 
 use belljar_contract::Context;
 
-use super::super::resident::Resident;
+use super::resident::Resident;
 
 /// A thread that asks a resident now and then whether it lives, until this is dropped.
 pub(super) struct Keeper {

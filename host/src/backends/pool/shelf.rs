@@ -1,4 +1,4 @@
-//! The containers that stand ready, and the thread that keeps them.
+//! What stands ready, and the threads that keep it so.
 
 use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
@@ -8,8 +8,7 @@ use std::{
 use belljar_contract::Context;
 
 use super::{
-    super::{running::Running, start::Starter},
-    PoolOptions,
+    PoolOptions, Stock,
     state::{State, Work},
 };
 
@@ -17,17 +16,17 @@ use super::{
 /// no longer than that for it.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// The containers that stand ready.
+/// What stands ready.
 #[derive(Debug)]
-pub(in super::super) struct Shelf {
+pub(in super::super) struct Shelf<S: Stock> {
     options: PoolOptions,
-    state: Mutex<State<Running>>,
+    state: Mutex<State<S::Item>>,
     changed: Condvar,
     /// What the keeper does ends with it.
     filling: Context,
 }
 
-impl Shelf {
+impl<S: Stock> Shelf<S> {
     pub(super) fn new(options: PoolOptions) -> Self {
         let filling = Context::new();
         Self {
@@ -40,22 +39,18 @@ impl Shelf {
 
     /// One that lives, the oldest first; none when none is ready, or when the time is over: whoever was not asked may
     /// live.
-    pub(in super::super) fn take(&self) -> Option<Running> {
+    pub(in super::super) fn take(&self, stock: &S) -> Option<S::Item> {
         let bound = Context::new().with_timeout(ANSWER);
         loop {
             bound.check().ok()?;
-            let running = self.lock().take(self.filling.now());
+            let item = self.lock().take(self.filling.now());
             self.changed.notify_all();
-            let running = running?;
-            // It may have been ended from outside, or stand still.
-            if running.resident.is_alive(&bound) {
-                return Some(running);
+            let item = item?;
+            if stock.hand_out(&bound, &item) {
+                return Some(item);
             }
-            tracing::warn!(
-                container = running.container,
-                "a container that stood ready has ended, or does not answer"
-            );
-            self.lock().dead.push(running);
+            tracing::warn!(?item, "what stood ready has ended, or does not answer");
+            self.lock().dead.push(item);
             self.changed.notify_all();
         }
     }
@@ -67,22 +62,22 @@ impl Shelf {
     }
 
     /// Keeps it filled until it is closed; on a thread of its own.
-    pub(super) fn keep(&self, starter: &Starter) {
+    pub(super) fn keep(&self, stock: &S) {
         loop {
             match self.next() {
-                Work::Start => match starter.start(&self.filling) {
-                    Ok(running) => self.put(running),
+                Work::Start => match stock.start(&self.filling) {
+                    Ok(item) => self.started(Some(item)),
                     Err(failed) => {
                         // A session that starts its own says so to whom it concerns.
-                        tracing::warn!(%failed, "no container for the pool");
-                        self.lock().failed = true;
+                        tracing::warn!(%failed, "nothing new for the pool");
+                        self.started(None);
                     }
                 },
-                Work::Remove(containers) => {
-                    for running in containers {
-                        if let Err(error) = running.end(&starter.cli) {
+                Work::Remove(items) => {
+                    for item in items {
+                        if let Err(error) = stock.end(&item) {
                             // `prune` finds it.
-                            tracing::warn!(%error, "a container of the pool is left behind");
+                            tracing::warn!(%error, ?item, "something of the pool is left behind");
                         }
                     }
                 }
@@ -96,12 +91,14 @@ impl Shelf {
         self.lock().ready.len()
     }
 
-    fn put(&self, running: Running) {
-        self.lock().ready.push_back(running);
+    fn started(&self, item: Option<S::Item>) {
+        self.lock().started(item);
+        // Another keeper may wait for what comes next.
+        self.changed.notify_all();
     }
 
     /// Waits until there is something to do.
-    fn next(&self) -> Work<Running> {
+    fn next(&self) -> Work<S::Item> {
         let mut state = self.lock();
         loop {
             let (work, patience) = state.next(&self.options, self.filling.now());
@@ -121,7 +118,7 @@ impl Shelf {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<Running>> {
+    fn lock(&self) -> MutexGuard<'_, State<S::Item>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,11 +2,7 @@
 //!
 //! Of what comes nothing is read beyond the line that is asked for: what follows may be the resident's.
 
-use std::{
-    os::fd::{AsFd, BorrowedFd},
-    process::{ChildStdin, ChildStdout},
-    time::Duration,
-};
+use std::{os::fd::BorrowedFd, time::Duration};
 
 use belljar_contract::{Context, Stop};
 use rustix::{
@@ -36,8 +32,8 @@ pub(super) enum Broken {
 /// A shell that is spoken with.
 pub(super) struct Conversation<'a> {
     context: &'a Context,
-    input: &'a ChildStdin,
-    output: &'a ChildStdout,
+    input: BorrowedFd<'a>,
+    output: BorrowedFd<'a>,
     /// What begins every answer.
     mark: &'a str,
 }
@@ -45,11 +41,11 @@ pub(super) struct Conversation<'a> {
 impl<'a> Conversation<'a> {
     pub(super) fn new(
         context: &'a Context,
-        input: &'a ChildStdin,
-        output: &'a ChildStdout,
+        input: BorrowedFd<'a>,
+        output: BorrowedFd<'a>,
         mark: &'a str,
     ) -> Result<Self, Broken> {
-        for end in [input.as_fd(), output.as_fd()] {
+        for end in [input, output] {
             rustix::io::ioctl_fionbio(end, true).map_err(Broken::Pipe)?;
         }
         Ok(Self {
@@ -66,7 +62,7 @@ impl<'a> Conversation<'a> {
             match rustix::io::write(self.input, bytes) {
                 Ok(count) => bytes = &bytes[count..],
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => self.wait(self.input.as_fd(), PollFlags::OUT)?,
+                Err(Errno::AGAIN) => self.wait(self.input, PollFlags::OUT)?,
                 // It may have said why.
                 Err(Errno::PIPE) => return Ok(()),
                 Err(errno) => return Err(Broken::Pipe(errno)),
@@ -94,7 +90,7 @@ impl<'a> Conversation<'a> {
                 }
                 Ok(_) => came.push(byte[0]),
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => self.wait(self.output.as_fd(), PollFlags::IN)?,
+                Err(Errno::AGAIN) => self.wait(self.output, PollFlags::IN)?,
                 Err(errno) => return Err(Broken::Pipe(errno)),
             }
             if came.len() > MAX_BYTES {

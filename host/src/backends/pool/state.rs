@@ -9,6 +9,8 @@ pub(super) struct State<T> {
     pub(super) ready: VecDeque<T>,
     /// Those that were found dead, to be removed.
     pub(super) dead: Vec<T>,
+    /// How many are being started.
+    starting: usize,
     /// When a session last asked for one, as [`Context::now`](belljar_contract::Context::now) counts.
     pub(super) asked: Duration,
     /// The last one did not start, and no session has asked since.
@@ -29,6 +31,7 @@ impl<T> State<T> {
         Self {
             ready: VecDeque::new(),
             dead: Vec::new(),
+            starting: 0,
             asked: now,
             failed: false,
             closed: false,
@@ -40,6 +43,13 @@ impl<T> State<T> {
         self.asked = now;
         self.failed = false;
         self.ready.pop_front()
+    }
+
+    /// Notes what came of a [`Work::Start`]; none when nothing did.
+    pub(super) fn started(&mut self, item: Option<T>) {
+        self.starting = self.starting.saturating_sub(1);
+        self.failed |= item.is_none();
+        self.ready.extend(item);
     }
 
     /// What is to be done; or how long there will be nothing, where that has an end.
@@ -62,8 +72,9 @@ impl<T> State<T> {
         if idle >= options.idle {
             return (None, None);
         }
-        let missing = self.ready.len() < options.size as usize;
+        let missing = self.ready.len() + self.starting < options.size as usize;
         if missing && !self.failed {
+            self.starting += 1;
             return (Some(Work::Start), None);
         }
         (None, Some(options.idle - idle))
@@ -95,13 +106,29 @@ mod tests {
         let mut state = State::new(now);
         for container in [1, 2] {
             assert_eq!(work(&mut state, now), Some(Work::Start));
-            state.ready.push_back(container);
+            state.started(Some(container));
         }
         let later = now + Duration::from_secs(20);
         let left = Duration::from_secs(40);
         assert_eq!(state.next(&OPTIONS, later), (None, Some(left)));
         assert_eq!(state.take(later), Some(1), "the oldest");
         assert_eq!(work(&mut state, later), Some(Work::Start));
+    }
+
+    #[test]
+    fn several_are_started_at_once_and_no_more_than_are_missing() {
+        let now = Duration::ZERO;
+        let mut state: State<u32> = State::new(now);
+        assert_eq!(work(&mut state, now), Some(Work::Start));
+        assert_eq!(work(&mut state, now), Some(Work::Start));
+        assert_eq!(work(&mut state, now), None);
+        state.started(Some(1));
+        assert_eq!(work(&mut state, now), None);
+        // Where one failed, no other is tried until somebody asks.
+        state.started(None);
+        assert_eq!(work(&mut state, now), None);
+        assert_eq!(state.take(now), Some(1));
+        assert_eq!(work(&mut state, now), Some(Work::Start));
     }
 
     #[test]
