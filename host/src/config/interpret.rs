@@ -23,15 +23,9 @@ use super::{
     tool::{ToolConfig, name_problem},
 };
 
-/// The backends of this build.
-const BUILT: &[&str] = &[
-    "virtual",
-    "local",
-    "container",
-    #[cfg(feature = "kubernetes")]
-    "kubernetes",
-    "remote",
-];
+/// The backends of a build without a cluster's.
+#[cfg(not(feature = "kubernetes"))]
+const BUILT: [&str; 4] = ["virtual", "local", "container", "remote"];
 
 /// Reads a configuration, or says everything that is wrong with it.
 pub(super) fn read(text: &str, place: Place<'_>) -> Result<Config, Vec<Problem>> {
