@@ -360,5 +360,6 @@ fn every_key_is_explained() {
     walk("", &Config::schema());
 }
 
+mod component;
 mod container;
 mod remote;
