@@ -114,11 +114,15 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
 /// What a configuration may name of the backends: options, which are values, and what these are made of.
 const OPTIONS: &[&str] = &[
     "Bind",
+    "ClusterAccess",
     "ContainerEngine",
     "ContainerOptions",
     "ContainerUser",
     "Guarantee",
+    "KubernetesOptions",
     "LocalOptions",
+    "PodResident",
+    "PodToleration",
     "PoolOptions",
     "PullPolicy",
     "RemoteOptions",
