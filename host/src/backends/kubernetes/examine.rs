@@ -92,6 +92,10 @@ fn row(options: &KubernetesOptions, facts: &Facts, guarantee: Guarantee) -> Row 
 
 fn places(options: &KubernetesOptions) -> Places<'_> {
     let mut others = vec![LAST_WORDS];
+    // It is mounted to be written, and belongs to root.
+    if options.user != 0 {
+        others.push("/etc/hosts");
+    }
     if options.resident == PodResident::Copy {
         others.push(OURS);
     }
@@ -186,7 +190,7 @@ mod tests {
                     .into(),
             ),
             mounts: Told::Text(
-                "1 0 0:1 / / ro - overlay overlay rw\n2 1 0:2 /w /workspace rw - ext4 /dev/vda rw\n3 1 0:2 /t /tmp rw - ext4 /dev/vda rw\n4 1 0:2 /b /belljar rw - ext4 /dev/vda rw\n5 1 0:2 /l /dev/termination-log rw - ext4 /dev/vda rw\n"
+                "1 0 0:1 / / ro - overlay overlay rw\n2 1 0:2 /w /workspace rw - ext4 /dev/vda rw\n3 1 0:2 /t /tmp rw - ext4 /dev/vda rw\n4 1 0:2 /b /belljar rw - ext4 /dev/vda rw\n5 1 0:2 /l /dev/termination-log rw - ext4 /dev/vda rw\n6 1 0:2 /h /etc/hosts rw - ext4 /dev/vda rw\n"
                     .into(),
             ),
             limits: vec![
