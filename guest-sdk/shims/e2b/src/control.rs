@@ -54,7 +54,9 @@ impl<'a> Control<'a> {
             "metadata": settings.metadata,
         });
         let request = self.request("POST", "/sandboxes").json(&asked);
-        let response = request.send().map_err(|error| error.during(Operation::Open))?;
+        let response = request
+            .send()
+            .map_err(|error| error.during(Operation::Open))?;
         if response.status != 201 {
             return Err(not_made(&response, &settings.template));
         }

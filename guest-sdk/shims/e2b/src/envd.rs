@@ -13,9 +13,7 @@ use belljar_guest::{
 };
 use serde_json::{Value, json};
 
-use crate::{
-    control::PORT, failed, refusal::failure, settings::Settings, stream, ticket::Ticket,
-};
+use crate::{control::PORT, failed, refusal::failure, settings::Settings, stream, ticket::Ticket};
 
 /// How the component names itself.
 pub(crate) const USER_AGENT: &str = concat!("belljar-e2b/", env!("CARGO_PKG_VERSION"));

@@ -4,6 +4,8 @@
 //! message as JSON, or, in the last one, `{}` or an error. Members that are nothing are left out, and those that nobody
 //! knows yet are passed over.
 
+use std::borrow::Cow;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use belljar_guest::lend::{Failure, Output};
 use serde::Deserialize;
@@ -35,8 +37,10 @@ struct Started {}
 
 #[derive(Deserialize)]
 struct Data<'a> {
-    stdout: Option<&'a str>,
-    stderr: Option<&'a str>,
+    #[serde(borrow)]
+    stdout: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    stderr: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
@@ -112,15 +116,18 @@ fn frame<'a>(body: &mut &'a [u8]) -> Result<(u8, &'a [u8]), Failure> {
         .ok()
         .and_then(|length| rest.split_at_checked(length));
     let Some((content, rest)) = found else {
-        let message = format!("a frame of {length} bytes is announced, and {} are there", rest.len());
+        let message = format!(
+            "a frame of {length} bytes is announced, and {} are there",
+            rest.len()
+        );
         return Err(wrong(&message));
     };
     *body = rest;
     Ok((flags, content))
 }
 
-fn append(output: &mut Vec<u8>, text: Option<&str>) -> Result<(), Failure> {
-    match text.map(|text| STANDARD.decode_vec(text, output)) {
+fn append(output: &mut Vec<u8>, text: Option<Cow<'_, str>>) -> Result<(), Failure> {
+    match text.map(|text| STANDARD.decode_vec(&*text, output)) {
         None | Some(Ok(())) => Ok(()),
         Some(Err(error)) => Err(wrong(&format!("an output is no base64: {error}"))),
     }
@@ -138,5 +145,7 @@ impl Ended {
 }
 
 fn wrong(what: &str) -> Failure {
-    Failure::Failed(format!("the answer to a command's start is not understood: {what}"))
+    Failure::Failed(format!(
+        "the answer to a command's start is not understood: {what}"
+    ))
 }
