@@ -17,20 +17,13 @@ use crate::{control::PORT, failed, refusal::failure, settings::Settings, stream,
 
 /// How the component names itself.
 pub(crate) const USER_AGENT: &str = concat!("belljar-e2b/", env!("CARGO_PKG_VERSION"));
-/// A longer command travels in a file: a system takes 128 KiB as one argument.
-const LONGEST_COMMAND: usize = 96 << 10;
 /// How long it may take to learn whether the sandbox is there.
 const PROBE: Duration = Duration::from_secs(5);
 /// How long the end of a command that nobody waits for may take to be asked for.
 const END: Duration = Duration::from_millis(500);
 
-/// Runs `$3` with the file `$1` on its standard input, or its text from the file `$2`; both files are gone before. An
-/// empty name is no file.
-const RUN: &str = r#"[ -z "$1" ] || { exec <"$1" && rm -f "$1"; } || exit 70
-case $2 in
-'') exec /bin/sh -c "$3" ;;
-*) eval "$(cat "$2" && rm -f "$2")" ;;
-esac"#;
+/// Runs `$2` with the file `$1` on its standard input; the file is gone before.
+const WITH_INPUT: &str = r#"exec <"$1" && rm -f "$1" && exec /bin/sh -c "$2""#;
 
 /// What serves in a sandbox.
 pub(crate) struct Envd {
@@ -102,29 +95,13 @@ impl Envd {
     pub(crate) fn exec(&self, command: &str, stdin: &[u8]) -> Result<Output, Failure> {
         let number = self.commands.get();
         self.commands.set(number + 1);
-        let base = format!("{}/{number}", self.own()?);
-        let input = self.carried(&base, ".in", stdin, !stdin.is_empty())?;
-        let is_long = command.len() > LONGEST_COMMAND;
-        let text = self.carried(&base, ".sh", command.as_bytes(), is_long)?;
-        let command = if is_long { "" } else { command };
-        let words = ["/bin/sh", "-c", RUN, "sh", &input, &text, command];
-        self.start(Some(&base), &words)
-    }
-
-    /// Puts something into a file, where that is wanted; its name, else nothing.
-    fn carried(
-        &self,
-        base: &str,
-        suffix: &str,
-        content: &[u8],
-        is_wanted: bool,
-    ) -> Result<String, Failure> {
-        if !is_wanted {
-            return Ok(String::new());
+        let name = format!("{}/{number}", self.own()?);
+        if stdin.is_empty() {
+            return self.start(Some(&name), &["/bin/sh", "-c", command]);
         }
-        let name = format!("{base}{suffix}");
-        self.write(&name, content)?;
-        Ok(name)
+        self.write(&name, stdin)?;
+        let words = ["/bin/sh", "-c", WITH_INPUT, "sh", &name, command];
+        self.start(Some(&name), &words)
     }
 
     /// The directory of this instance's own, which only the session's user can enter.
