@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub use bench::{bench_workspace, median, millis, wait};
 pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine, is_root};
 pub use daemon::Daemon;
-pub use e2b::{E2B_KEY, E2bFault, E2bServer};
+pub use e2b::{E2B_KEY, E2bFault, E2bPlace, E2bServer};
 pub use emulated::{EMULATED, emulated_resident, has_emulator};
 pub use podman::OwnPodman;
 pub use resident::ResidentProcess;

@@ -22,7 +22,7 @@ use belljar_conformance::{
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
 use belljar_tests::{
-    BUSYBOX, DEBIAN, ResidentProcess, SshServer, container_options, emulated_resident,
+    BUSYBOX, DEBIAN, E2bPlace, ResidentProcess, SshServer, container_options, emulated_resident,
     has_emulator, has_engine, static_resident,
 };
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -42,10 +42,12 @@ fn main() -> ExitCode {
     };
     // One container for all cases of one: each has a folder of its own.
     let filter = arguments.filter.as_deref();
-    let sessions: Vec<_> = CONTAINERS
+    let mut sessions: Vec<_> = CONTAINERS
         .iter()
         .filter_map(|place| Some((place.name, place.open(filter)?)))
         .collect();
+    let e2b = is_wanted(E2B, true, filter).then(e2b_place);
+    sessions.extend(e2b.as_ref().map(|place| (E2B, e2b_sandbox(place))));
     let mut containers = sessions.iter().map(|(name, session)| {
         let factory: Arc<dyn Factory> = Arc::new(Shared::new(session.clone()));
         (*name, factory)
@@ -99,6 +101,27 @@ fn main() -> ExitCode {
 /// How long a case may take by an exec for each operation: the longest are some 150 of them, and each takes a
 /// second on a machine that does other things as well.
 const SLOW_LIMIT: Duration = Duration::from_secs(180);
+
+/// A sandbox that the shim for E2B makes, over the server that speaks E2B's protocol.
+const E2B: &str = "e2b";
+
+fn e2b_place() -> E2bPlace {
+    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/e2b");
+    match E2bPlace::new(&belljar_test_guests::shim("e2b"), cache) {
+        Ok(place) => place,
+        Err(error) => panic!("the server for E2B's clients does not start: {error}"),
+    }
+}
+
+fn e2b_sandbox(place: &E2bPlace) -> Sandbox {
+    let mut config = place.config("");
+    // As by any other shell.
+    config.limits.results = 1000;
+    match place.open(&config) {
+        Ok(sandbox) => sandbox,
+        Err(error) => panic!("the sandbox of E2B does not open: {error:?}"),
+    }
+}
 
 /// Where and how containers are tried.
 const CONTAINERS: [InContainer; 7] = [

@@ -9,6 +9,7 @@
 //! | `connect` | the frames and errors of the Connect protocol | connectrpc.com/docs/protocol |
 //! | `machine` | a sandbox: its programs, its time, its end | |
 //! | `running` | a program and what it prints | |
+//! | `place` | the server with a configuration that leads to it | |
 //!
 //! It is stricter than the real one, so that a client cannot get away with anything: what is not published is an error,
 //! an unknown member of a message too. What is published and not here answers that it is not (`unimplemented`).
@@ -20,6 +21,7 @@ mod fault;
 mod files;
 mod machine;
 mod multipart;
+mod place;
 mod process;
 mod proxy;
 mod running;
@@ -36,8 +38,8 @@ use axum::Router;
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot};
 
-pub use self::fault::E2bFault;
 use self::machine::Machine;
+pub use self::{fault::E2bFault, place::E2bPlace};
 
 /// The key that the server takes.
 pub const E2B_KEY: &str = "e2b_53ae1fed82754c17ad8077fbc8bcdd90";
@@ -147,12 +149,6 @@ impl E2bServer {
     #[must_use]
     pub fn sandbox_url(&self) -> String {
         format!("http://{}", self.sandboxes)
-    }
-
-    /// Both places, as hosts with ports.
-    #[must_use]
-    pub fn hosts(&self) -> [String; 2] {
-        [self.api.to_string(), self.sandboxes.to_string()]
     }
 
     /// The sandboxes that there are.

@@ -9,7 +9,7 @@ use crate::failed;
 /// The longest time of a sandbox that any team may ask for, in seconds.
 const LONGEST: u64 = 24 * 60 * 60;
 /// The shortest one: a third of it is how often it is renewed.
-const SHORTEST: u64 = 15;
+const SHORTEST: u64 = 6;
 
 /// The settings, checked.
 #[derive(Clone, PartialEq, Eq)]
