@@ -36,7 +36,7 @@ pub use self::{
     runtime::{
         Answer, CONTRACT_VERSION, CacheError, CallError, CompilationCache, ContentPart,
         EngineError, Import, LimitKind, LoadError, LogLevel, MAX_COMPONENT_BYTES, Progress,
-        ProgressSink, ToolDescription, WasiMode,
+        ProgressSink, ToolDescription, WasiMode, World,
     },
     sandbox::Sandbox,
     tool::{Offer, Tool},

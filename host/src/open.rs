@@ -2,6 +2,8 @@
 //!
 //! This is the one place that matches a configured name to a backend.
 
+#[cfg(feature = "component-backend")]
+mod component;
 mod examine;
 mod options;
 mod sandboxes;
@@ -10,7 +12,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 pub use self::{examine::examine_ambient, sandboxes::Sandboxes};
 use crate::{
-    backends::{EngineEnvironment, LocalOptions, OpenError, VirtualOptions},
+    backends::{EngineEnvironment, LocalOptions, OpenError, SecretVariables, VirtualOptions},
     config::{Backend, Config, ConfigError, ToolConfig, Wasi},
     host::{Host, HostOptions},
     open::options::{container_options, remote_options},
@@ -31,6 +33,10 @@ pub struct OpenOptions {
     pub residents: Vec<PathBuf>,
     /// As [`ContainerOptions::state`](crate::backends::ContainerOptions::state).
     pub container_state: Option<PathBuf>,
+    /// The variables in which a configuration says that secrets are: see [`Config::secret_variables`].
+    pub secrets: SecretVariables,
+    /// As [`HostOptions::cache`], for a backend that is a component.
+    pub compilation_cache: Option<PathBuf>,
 }
 
 /// Why the tools of a configuration are not loaded.
@@ -62,7 +68,11 @@ impl Sandbox {
     /// ```
     ///
     /// # Ambient authority
-    /// The workspace's path is the host's, and so are the processes of `local` and the command of `remote`.
+    /// The workspace's path is the host's, and so are the processes of `local` and the command of `remote`. A
+    /// component makes its sandbox before this returns: it may take as long as [`ComponentLimits::timeout`], and
+    /// occupies its thread.
+    ///
+    /// [`ComponentLimits::timeout`]: crate::backends::ComponentLimits::timeout
     ///
     /// # Errors
     /// [`OpenError`] when the backend does not open.
@@ -89,6 +99,10 @@ impl Sandbox {
                 options: container, ..
             } => container_options(config, container, options).open_ambient(),
             Backend::Remote(remote) => remote_options(config, remote, options)?.open_ambient(),
+            #[cfg(feature = "component-backend")]
+            Backend::Component(component) => component::open_ambient(config, component, options),
+            #[cfg(not(feature = "component-backend"))]
+            Backend::Component(_) => Err(crate::backends::ComponentError::NotBuilt.into()),
         };
         backend.map(Self::new)
     }

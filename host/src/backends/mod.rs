@@ -3,6 +3,7 @@
 //! A backend takes its options as a value; it knows of no configuration file and of no other backend.
 
 mod client;
+pub(crate) mod component;
 mod container;
 mod executor;
 mod in_process;
@@ -18,7 +19,11 @@ mod virtual_;
 use std::path::PathBuf;
 
 pub use self::{
-    client::{Client, ClientError, ClientOptions, ClientOutput},
+    client::{Client, ClientBytes, ClientBytesOutput, ClientError, ClientOptions, ClientOutput},
+    component::{
+        ComponentError, ComponentLimits, ComponentOptions, GrantError, HttpGrant, SecretError,
+        SecretSource, SecretVariables,
+    },
     container::{
         Bind, CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions,
         ContainerOptionsError, ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD, Gap,
@@ -110,6 +115,9 @@ pub enum OpenError {
     /// The options of a place that a command reaches are wrong.
     #[error("the remote backend's options cannot be used")]
     RemoteOptions(#[from] RemoteOptionsError),
+    /// A backend that is a component is not opened.
+    #[error(transparent)]
+    Component(#[from] ComponentError),
     /// A container did not start.
     #[error("the container did not start")]
     NotStarted(#[source] belljar_contract::Error),

@@ -8,7 +8,7 @@ use toml::{Spanned, de::DeTable};
 use crate::layers::{Policy, Rules};
 
 use super::{
-    Config, container_table,
+    Config, component_table, container_table,
     document::{Allow, BackendName, Document, Sandbox, Tool, VERSION, schema},
     error::{Notice, Problem, ProblemKind},
     limits,
@@ -22,7 +22,7 @@ use super::{
 };
 
 /// The backends of this build.
-const BUILT: [&str; 4] = ["virtual", "local", "container", "remote"];
+const BUILT: [&str; 5] = ["virtual", "local", "component", "container", "remote"];
 
 /// Reads a configuration, or says everything that is wrong with it.
 pub(super) fn read(text: &str, place: Place<'_>) -> Result<Config, Vec<Problem>> {
@@ -162,6 +162,10 @@ impl Reading<'_> {
             BackendName::Local => {
                 backend = Backend::Local(local_table::read(self, &sandbox.local, offset))
             }
+            BackendName::Component => {
+                let table = sandbox.component.as_ref();
+                backend = Backend::Component(component_table::read(self, table, offset));
+            }
             BackendName::Container => {
                 let table = sandbox.container.as_ref();
                 let (options, pool) = container_table::read(self, table, offset);
@@ -177,7 +181,10 @@ impl Reading<'_> {
         let container = container.filter(|_| !matches!(backend, Backend::Container { .. }));
         let remote = sandbox.remote.as_ref();
         let remote = remote.filter(|_| !matches!(backend, Backend::Remote(_)));
+        let component = sandbox.component.as_ref();
+        let component = component.filter(|_| !matches!(backend, Backend::Component(_)));
         for (name, at) in [
+            ("component", component.map(Spanned::span)),
             ("container", container.map(Spanned::span)),
             ("kubernetes", sandbox.kubernetes.as_ref().map(Spanned::span)),
             ("remote", remote.map(Spanned::span)),
@@ -190,6 +197,10 @@ impl Reading<'_> {
         let workspace = sandbox.workspace.as_ref().and_then(|text| {
             if let Backend::Remote(_) = backend {
                 let message = "the remote backend's workspace is a directory there; name it as root in [sandbox.remote]".to_owned();
+                self.bad("sandbox.workspace".into(), text.span().start, message);
+            }
+            if let Backend::Component(_) = backend {
+                let message = "the component backend's workspace is a directory elsewhere; where it is, the component's settings say".to_owned();
                 self.bad("sandbox.workspace".into(), text.span().start, message);
             }
             let path = self.path("sandbox.workspace".into(), text)?;

@@ -8,6 +8,7 @@
 //! It leaves to others: whether the workspace exists (said when a session is opened), whether a
 //! component can be loaded, and which backend a [`Backend`] is.
 
+mod component_table;
 mod container_table;
 mod document;
 mod error;
@@ -39,7 +40,9 @@ use std::{
 };
 
 use crate::{
-    backends::{ContainerOptions, LocalOptions, PoolOptions, RemoteOptions},
+    backends::{
+        ComponentOptions, ContainerOptions, LocalOptions, PoolOptions, RemoteOptions, SecretSource,
+    },
     limits::CallLimits,
 };
 use belljar_contract::session::Limits;
@@ -155,6 +158,33 @@ impl Config {
         })
     }
 
+    /// Makes a configuration of what a component lends, which may only be read until
+    /// [`writable`](Self::writable) says otherwise.
+    #[must_use]
+    pub fn component(options: ComponentOptions) -> Self {
+        Self::of(SandboxConfig {
+            backend: Backend::Component(options),
+            workspace: None,
+            writable: false,
+        })
+    }
+
+    /// The variables of the application's environment in which this configuration says that secrets are; for
+    /// [`OpenOptions::secrets`](crate::OpenOptions::secrets).
+    pub fn secret_variables(&self) -> impl Iterator<Item = &str> {
+        let secrets = match &self.sandbox.backend {
+            Backend::Component(options) => Some(options.secrets.values()),
+            _ => None,
+        };
+        secrets
+            .into_iter()
+            .flatten()
+            .filter_map(|source| match source {
+                SecretSource::Environment { name } => Some(name.as_str()),
+                SecretSource::File { .. } => None,
+            })
+    }
+
     /// Lets the workspace be written.
     #[must_use]
     pub const fn writable(mut self) -> Self {
@@ -219,8 +249,8 @@ impl Config {
     ///
     /// # Errors
     /// [`ConfigError::Invalid`] for a policy that is none, a tool's name that is none, `local` without
-    /// [`allow_host_processes`](Self::allow_host_processes), a container without an image, and
-    /// a remote place without a command or a directory.
+    /// [`allow_host_processes`](Self::allow_host_processes), a container without an image,
+    /// a remote place without a command or a directory, and a component without a file or with a grant that is none.
     pub fn check(&self) -> Result<(), ConfigError> {
         let mut problems = self.sandbox.problems();
         for (name, tool) in &self.tools {

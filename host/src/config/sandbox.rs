@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{container_table, error::Problem, local_table, remote_table};
-use crate::backends::{ContainerOptions, LocalOptions, PoolOptions, RemoteOptions};
+use super::{component_table, container_table, error::Problem, local_table, remote_table};
+use crate::backends::{
+    ComponentOptions, ContainerOptions, LocalOptions, PoolOptions, RemoteOptions,
+};
 
 /// A backend and its workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +43,8 @@ pub enum Backend {
     },
     /// What a command reaches.
     Remote(RemoteOptions),
+    /// What a component lends.
+    Component(ComponentOptions),
 }
 
 impl SandboxConfig {
@@ -51,6 +55,7 @@ impl SandboxConfig {
             Backend::Local(options) => local_table::problems(options),
             Backend::Container { options, .. } => container_table::problems(options),
             Backend::Remote(options) => remote_table::problems(options),
+            Backend::Component(options) => component_table::problems(options),
         }
     }
 }

@@ -13,14 +13,17 @@ mod convert;
 mod description;
 mod engine;
 mod imports;
+#[cfg(feature = "component-backend")]
+pub(crate) mod lender;
 mod load_error;
+mod read;
 mod schema;
 mod state;
 mod ticker;
 mod waiting;
 
 pub use answer::{Answer, ContentPart};
-pub use audit::{Import, WasiMode};
+pub use audit::{Import, WasiMode, World};
 pub use cache::{CacheError, CompilationCache};
 pub use call::{CallError, LimitKind};
 pub(crate) use component::{Component, missing};
@@ -28,6 +31,7 @@ pub use description::ToolDescription;
 pub use engine::EngineError;
 pub(crate) use engine::{EngineOptions, WasmEngine};
 pub use load_error::LoadError;
+pub(crate) use read::read_component_ambient;
 pub use state::{LogLevel, Progress, ProgressSink};
 
 /// The largest component, in bytes: three times one that carries a Python interpreter. What is
