@@ -9,6 +9,7 @@ use belljar_tests::{E2B_KEY, E2bServer};
 
 fn main() -> io::Result<()> {
     let server = E2bServer::start()?;
+    server.reap_orphans()?;
     println!("E2B_API_KEY={E2B_KEY}");
     println!("E2B_API_URL={}", server.api_url());
     println!("E2B_SANDBOX_URL={}", server.sandbox_url());

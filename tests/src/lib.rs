@@ -10,18 +10,20 @@ mod podman;
 mod resident;
 mod rootless;
 mod ssh_server;
+mod zombies;
 
 use std::path::{Path, PathBuf};
 
 pub use bench::{bench_workspace, median, millis, wait};
 pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine, is_root};
 pub use daemon::Daemon;
-pub use e2b::{E2B_KEY, E2bFault, E2bPlace, E2bServer};
+pub use e2b::{E2B_KEY, E2bFault, E2bPlace, E2bProcess, E2bServer};
 pub use emulated::{EMULATED, emulated_resident, has_emulator};
 pub use podman::OwnPodman;
 pub use resident::ResidentProcess;
 pub use rootless::RootlessPodman;
 pub use ssh_server::SshServer;
+pub use zombies::zombies;
 
 /// The workspace's root folder.
 #[must_use]

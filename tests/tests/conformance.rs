@@ -22,8 +22,8 @@ use belljar_conformance::{
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
 use belljar_tests::{
-    BUSYBOX, DEBIAN, E2bPlace, ResidentProcess, SshServer, container_options, emulated_resident,
-    has_emulator, has_engine, static_resident,
+    BUSYBOX, DEBIAN, E2bPlace, E2bProcess, ResidentProcess, SshServer, container_options,
+    emulated_resident, has_emulator, has_engine, static_resident,
 };
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
@@ -105,20 +105,21 @@ const SLOW_LIMIT: Duration = Duration::from_secs(180);
 /// A sandbox that the shim for E2B makes, over the server that speaks E2B's protocol.
 const E2B: &str = "e2b";
 
-fn e2b_place() -> E2bPlace {
+fn e2b_place() -> E2bPlace<E2bProcess> {
+    let program = Path::new(env!("CARGO_BIN_EXE_e2b-stand-in"));
     let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/e2b");
-    match E2bPlace::new(&belljar_test_guests::shim("e2b"), cache) {
+    match E2bPlace::apart(program, &belljar_test_guests::shim("e2b"), cache) {
         Ok(place) => place,
         Err(error) => panic!("the server for E2B's clients does not start: {error}"),
     }
 }
 
-fn e2b_sandbox(place: &E2bPlace) -> Sandbox {
+fn e2b_sandbox(place: &E2bPlace<E2bProcess>) -> Sandbox {
     let mut config = place.config("");
     // As by any other shell.
     config.limits.results = 1000;
     match place.open(&config) {
-        Ok(sandbox) => sandbox,
+        Ok(sandbox) => (*sandbox).clone(),
         Err(error) => panic!("the sandbox of E2B does not open: {error:?}"),
     }
 }
@@ -251,9 +252,10 @@ fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case) -> Tria
             ))
         });
     }
-    let is_slow = CONTAINERS
-        .iter()
-        .any(|place| place.slow && place.name == backend);
+    let is_slow = backend == E2B
+        || CONTAINERS
+            .iter()
+            .any(|place| place.slow && place.name == backend);
     let limit = if is_slow { SLOW_LIMIT } else { TIME_LIMIT };
     Trial::ignorable_test(format!("{backend}::{}", case.name), move || match run_case(
         case, &factory, limit,

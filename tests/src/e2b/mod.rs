@@ -9,12 +9,14 @@
 //! | `connect` | the frames and errors of the Connect protocol | connectrpc.com/docs/protocol |
 //! | `machine` | a sandbox: its programs, its time, its end | |
 //! | `running` | a program and what it prints | |
+//! | `apart` | the server in a process of its own | |
 //! | `place` | the server with a configuration that leads to it | |
 //!
 //! It is stricter than the real one, so that a client cannot get away with anything: what is not published is an error,
 //! an unknown member of a message too. What is published and not here answers that it is not (`unimplemented`).
 //! Programs are this machine's, and confined by nothing but their good will.
 
+mod apart;
 mod connect;
 mod control;
 mod fault;
@@ -32,14 +34,17 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
+    time::Duration,
 };
 
 use axum::Router;
+use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper, waitpid};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot};
 
 use self::machine::Machine;
-pub use self::{fault::E2bFault, place::E2bPlace};
+pub use self::{apart::E2bProcess, fault::E2bFault, place::E2bPlace};
+use crate::zombies;
 
 /// The key that the server takes.
 pub const E2B_KEY: &str = "e2b_53ae1fed82754c17ad8077fbc8bcdd90";
@@ -81,6 +86,15 @@ impl State {
             machine.kill();
             true
         })
+    }
+
+    /// Whether a child is a program whose end somebody waits for.
+    fn waits_for(&self, child: Pid) -> bool {
+        let id = child.as_raw_nonzero().get().unsigned_abs();
+        let machines = lock(&self.machines);
+        machines
+            .values()
+            .any(|machine| lock(&machine.programs).contains_key(&id))
     }
 
     fn note(&self, method: &str, path: &str) {
@@ -177,6 +191,28 @@ impl E2bServer {
     #[must_use]
     pub fn requests(&self) -> Vec<String> {
         lock(&self.state.requests).clone()
+    }
+
+    /// Makes this process the parent of what loses its own in a sandbox, and reaps it, as a machine's first process
+    /// does. It must have no other children.
+    ///
+    /// # Errors
+    /// When it cannot be one.
+    pub fn reap_orphans(&self) -> io::Result<()> {
+        set_child_subreaper(Some(getpid()))?;
+        let state = Arc::downgrade(&self.state);
+        thread::spawn(move || {
+            while let Some(state) = state.upgrade() {
+                for zombie in zombies() {
+                    if !state.waits_for(zombie) {
+                        let _ = waitpid(Some(zombie), WaitOptions::NOHANG);
+                    }
+                }
+                drop(state);
+                thread::sleep(Duration::from_millis(30));
+            }
+        });
+        Ok(())
     }
 
     /// Stops it, its sandboxes and its connections.

@@ -8,13 +8,15 @@ use std::{
 use belljar::{OpenOptions, Sandbox, backends::OpenError, config::Config};
 use tempfile::TempDir;
 
-use super::{E2B_KEY, E2bServer};
+use super::{E2B_KEY, E2bProcess, E2bServer};
 
 /// A server, and a folder with a shim, a key, a workspace and a configuration.
 #[derive(Debug)]
-pub struct E2bPlace {
+pub struct E2bPlace<Server = E2bServer> {
     /// The server.
-    pub server: E2bServer,
+    pub server: Server,
+    api_url: String,
+    sandbox_url: String,
     folder: TempDir,
     /// Where what was compiled is kept, so that it is compiled once.
     cache: PathBuf,
@@ -26,10 +28,33 @@ impl E2bPlace {
     /// # Errors
     /// When it does not start.
     pub fn new(shim: &[u8], cache: impl Into<PathBuf>) -> io::Result<Self> {
+        let server = E2bServer::start()?;
+        let urls = [server.api_url(), server.sandbox_url()];
+        Self::of(server, urls, shim, cache.into())
+    }
+}
+
+impl E2bPlace<E2bProcess> {
+    /// Starts a server in a process of its own, by the program `e2b-stand-in`, for this shim.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn apart(program: &Path, shim: &[u8], cache: impl Into<PathBuf>) -> io::Result<Self> {
+        let server = E2bProcess::start(program)?;
+        let urls = [server.api_url.clone(), server.sandbox_url.clone()];
+        Self::of(server, urls, shim, cache.into())
+    }
+}
+
+impl<Server> E2bPlace<Server> {
+    fn of(server: Server, urls: [String; 2], shim: &[u8], cache: PathBuf) -> io::Result<Self> {
+        let [api_url, sandbox_url] = urls;
         let place = Self {
-            server: E2bServer::start()?,
+            server,
+            api_url,
+            sandbox_url,
             folder: tempfile::tempdir()?,
-            cache: cache.into(),
+            cache,
         };
         for name in ["work", "scratch"] {
             std::fs::create_dir(place.path(name))?;
@@ -64,7 +89,7 @@ secrets = {{ api-key = {{ file = "key" }} }}
 
 [[sandbox.component.http]]
 hosts = ["127.0.0.1"]
-ports = {ports:?}
+ports = [{ports}]
 methods = ["GET", "POST", "DELETE"]
 private = true
 http = true
@@ -77,9 +102,9 @@ scratch = {scratch:?}
 metadata = '{{"who": "tests"}}'
 {settings}
 "#,
-            ports = [self.server.api.port(), self.server.sandboxes.port()],
-            api_url = self.server.api_url(),
-            sandbox_url = self.server.sandbox_url(),
+            ports = [port(&self.api_url), port(&self.sandbox_url)].join(", "),
+            api_url = self.api_url,
+            sandbox_url = self.sandbox_url,
             root = self.path("work"),
             scratch = self.path("scratch"),
         );
@@ -102,6 +127,10 @@ metadata = '{{"who": "tests"}}'
         };
         Sandbox::open_ambient(config, options)
     }
+}
+
+fn port(url: &str) -> &str {
+    url.rsplit_once(':').map_or("", |(_, port)| port)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a folder of the test's own")]

@@ -84,6 +84,8 @@ impl Running {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);
+        // Whoever reaps orphans must not meet it before it is known.
+        let mut programs = lock(&machine.programs);
         let mut child = command.spawn()?;
         let pid = Pid::from_child(&child);
         let running = Arc::new(Self {
@@ -94,7 +96,8 @@ impl Running {
             wanted: watch::Sender::new(true),
         });
         let id = child.id();
-        lock(&machine.programs).insert(id, Arc::clone(&running));
+        programs.insert(id, Arc::clone(&running));
+        drop(programs);
         let (send, receive) = mpsc::channel(WAITING);
         let started = json!({"event": {"start": {"pid": id}}});
         let _ = send.try_send(connect::frame(&started));

@@ -95,10 +95,13 @@ impl Envd {
     pub(crate) fn exec(&self, command: &str, stdin: &[u8]) -> Result<Output, Failure> {
         let number = self.commands.get();
         self.commands.set(number + 1);
-        let name = format!("{}/{number}", self.own()?);
+        let name = |own: &str| format!("{own}/{number}");
         if stdin.is_empty() {
-            return self.start(Some(&name), &["/bin/sh", "-c", command]);
+            // To be found again is not worth another command.
+            let tag = self.own.get().map(|own| name(own));
+            return self.start(tag.as_deref(), &["/bin/sh", "-c", command]);
         }
+        let name = name(self.own()?);
         self.write(&name, stdin)?;
         let words = ["/bin/sh", "-c", WITH_INPUT, "sh", &name, command];
         self.start(Some(&name), &words)

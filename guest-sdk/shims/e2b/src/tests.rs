@@ -323,12 +323,14 @@ fn a_command_that_nobody_waits_for_is_ended_by_its_tag() {
             }
         }
     };
-    against(answer, |session| session.exec("sleep 9", b"").unwrap_err());
+    against(answer, |session| {
+        session.exec("sleep 9", b"in").unwrap_err()
+    });
     let log = log.borrow();
-    assert_eq!(log.len(), 1);
-    assert!(log[0].url.ends_with("/process.Process/SendSignal"));
+    let last = log.last().unwrap();
+    assert!(last.url.ends_with("/process.Process/SendSignal"));
     assert_eq!(
-        serde_json::from_slice::<Value>(&log[0].body).unwrap(),
+        serde_json::from_slice::<Value>(&last.body).unwrap(),
         json!({"process": {"tag": "/tmp/belljar-x/0"}, "signal": "SIGNAL_SIGTERM"})
     );
 }
