@@ -7,6 +7,7 @@
 //! - [`Host`], [`Tool`]: load, list, call; every call has a fresh store and [`CallLimits`].
 //! - [`Sandbox`], [`backends`]: open a workspace; [`Backend`] is public, so bring your own.
 //! - [`layers`]: a policy narrows what a tool may do; the guard refuses to overwrite what was not read.
+//! - [`recording`]: what a tool asked and was answered, and the tool run again against that.
 //! - [`config`]: the same from a `belljar.toml`.
 //!
 //! No type of the WebAssembly runtime is in this interface.
@@ -17,6 +18,9 @@ mod host;
 pub mod layers;
 mod limits;
 mod open;
+pub mod recording;
+#[cfg(feature = "registry")]
+pub mod registry;
 mod runtime;
 mod sandbox;
 mod tool;

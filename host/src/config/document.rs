@@ -30,10 +30,29 @@ pub(super) struct Document {
     /// reported.
     #[serde(default)]
     pub(super) limits: Limits,
+    /// How components of registries are fetched, and who must have signed them.
+    #[serde(default)]
+    pub(super) registry: Registry,
     /// What is granted to which tool, by the name that listing shows.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Tool>")]
     pub(super) tools: BTreeMap<Spanned<String>, Tool>,
+}
+
+/// How components of registries are fetched, and who must have signed them.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Registry {
+    /// Whether a component of a registry is only loaded with a signature by one of the keys. Default: false.
+    #[schemars(with = "Option<bool>")]
+    pub(super) require_signature: Option<Spanned<bool>>,
+    /// Public keys of minisign's that are trusted, by a name for people.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) keys: BTreeMap<String, Spanned<String>>,
+    /// Registries, each with its port, that are asked without TLS, as localhost:5000.
+    #[serde(default)]
+    pub(super) plain_http: Vec<String>,
 }
 
 /// The backend and its workspace.
@@ -377,6 +396,10 @@ pub(super) struct Tool {
     /// The component, relative to this file. When omitted, the application brings it.
     #[schemars(with = "Option<String>")]
     pub(super) component: Option<Spanned<String>>,
+    /// The component in a registry, as ghcr.io/ada/coding:1.2, in the place of a file. `belljar pull` fetches it and
+    /// pins it in belljar.lock.
+    #[schemars(with = "Option<String>")]
+    pub(super) reference: Option<Spanned<String>>,
     /// What it may do in the workspace. Default: read.
     #[schemars(with = "Option<Vec<Allow>>")]
     pub(super) allow: Option<Spanned<Vec<Allow>>>,

@@ -7,6 +7,8 @@ use toml::{Spanned, de::DeTable};
 
 use crate::layers::{Policy, Rules};
 
+#[cfg(feature = "registry")]
+use super::registry_table;
 use super::{
     Config, component_table, container_table,
     document::{Allow, BackendName, Document, Sandbox, Tool, VERSION, schema},
@@ -141,6 +143,8 @@ impl Reading<'_> {
             sandbox,
             limits,
             call_limits,
+            #[cfg(feature = "registry")]
+            registry: registry_table::read(self, &document.registry),
             tools,
             tool_positions,
             file: None,
@@ -244,6 +248,11 @@ impl Reading<'_> {
             .component
             .as_ref()
             .and_then(|text| self.path(key("component"), text));
+        #[cfg_attr(
+            not(feature = "registry"),
+            expect(clippy::let_unit_value, reason = "there it is a check alone")
+        )]
+        let reference = self.reference(key("reference"), tool);
         let mut policy = match &tool.allow {
             None => defaults.policy,
             Some(allow) => {
@@ -277,9 +286,32 @@ impl Reading<'_> {
         }
         ToolConfig {
             component,
+            #[cfg(feature = "registry")]
+            reference,
             policy,
             wasi: tool.wasi.unwrap_or(defaults.wasi),
             guard: tool.guard.unwrap_or(defaults.guard),
+        }
+    }
+
+    #[cfg(feature = "registry")]
+    fn reference(&mut self, key: String, tool: &Tool) -> Option<crate::registry::Reference> {
+        let text = tool.reference.as_ref()?;
+        if tool.component.is_some() {
+            let message = "a tool has a component or a reference, and this has both".to_owned();
+            self.bad(key, text.span().start, message);
+            return None;
+        }
+        registry_table::reference(self, key, text)
+    }
+
+    /// Without registries a reference leads nowhere.
+    #[cfg(not(feature = "registry"))]
+    fn reference(&mut self, key: String, tool: &Tool) {
+        if let Some(text) = &tool.reference {
+            let message =
+                "this build fetches nothing from registries; name a file as component".to_owned();
+            self.bad(key, text.span().start, message);
         }
     }
 

@@ -20,11 +20,15 @@ mod nearest;
 mod place;
 mod position;
 mod quantity;
+#[cfg(feature = "registry")]
+mod registry_table;
 mod remote_table;
 mod sandbox;
 mod structure;
 mod tool;
 
+#[cfg(feature = "registry")]
+pub use self::registry_table::RegistryConfig;
 pub use self::{
     error::{ConfigError, Notice, Problem, ProblemKind},
     load::{FILE_NAME, Loader},
@@ -76,6 +80,9 @@ pub struct Config {
     pub limits: Limits,
     /// The limits of one call of a tool.
     pub call_limits: CallLimits,
+    /// How components of registries are fetched.
+    #[cfg(feature = "registry")]
+    pub registry: RegistryConfig,
     /// What is granted to which tool, by the name that listing shows.
     pub tools: BTreeMap<String, ToolConfig>,
     /// The file that it was read from.
@@ -92,6 +99,8 @@ impl Config {
             sandbox,
             limits: Limits::default(),
             call_limits: CallLimits::default(),
+            #[cfg(feature = "registry")]
+            registry: RegistryConfig::default(),
             tools: BTreeMap::new(),
             file: None,
             notices: Vec::new(),

@@ -48,6 +48,20 @@ pub enum Backend {
 }
 
 impl SandboxConfig {
+    /// The variables that every process of the sandbox gets, with their values: of a kind that is left out of
+    /// [recordings](crate::recording).
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        let variables = match &self.backend {
+            // What a component is told reaches no process by itself.
+            Backend::Virtual | Backend::Component(_) => None,
+            Backend::Local(options) => Some(&options.environment),
+            Backend::Container { options, .. } => Some(&options.environment),
+            Backend::Remote(options) => Some(&options.environment),
+        };
+        let each = variables.into_iter().flatten();
+        each.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// What is wrong, whoever made it.
     pub(super) fn problems(&self) -> Vec<Problem> {
         match &self.backend {

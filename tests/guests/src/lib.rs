@@ -7,6 +7,10 @@
 
 #[cfg(target_family = "wasm")]
 mod guest;
+#[cfg(target_family = "wasm")]
+mod lent;
+#[cfg(target_family = "wasm")]
+pub use lent::description;
 
 #[cfg(not(target_family = "wasm"))]
 mod components;

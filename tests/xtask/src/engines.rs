@@ -80,6 +80,9 @@ fn install() -> Result<()> {
         Package::new("openssh-server", "/usr/sbin/sshd"),
         Package::new("openssh-client", "/usr/bin/ssh"),
         Package::new("iproute2", "/sbin/ip"),
+        // A registry for components, and what signs them.
+        Package::new("docker-registry", "/usr/bin/docker-registry"),
+        Package::new("minisign", "/usr/bin/minisign"),
     ])
 }
 

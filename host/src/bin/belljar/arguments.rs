@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        completions, config, conformance, doctor, exec, exit_codes, fs, init, inspect, prune, run,
-        session, tools,
+        completions, config, conformance, doctor, exec, exit_codes, fs, init, inspect, prune, pull,
+        push, replay, run, session, tools,
     },
     exit_code::{Exit, TABLE},
     failure::Failure,
@@ -34,6 +34,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Arguments),
+    Replay(replay::Arguments),
     Tools(tools::Arguments),
     Inspect(inspect::Arguments),
     Exec(exec::Arguments),
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Conformance(conformance::Arguments),
     Doctor(doctor::Arguments),
     Prune(prune::Arguments),
+    Pull(pull::Arguments),
+    Push(push::Arguments),
     Init(init::Arguments),
     Config(config::Arguments),
     Completions(completions::Arguments),
@@ -68,6 +71,7 @@ impl Command {
     pub(crate) async fn run(self, output: Output, interrupt: &Interrupt) -> Result<Exit, Failure> {
         match self {
             Self::Run(arguments) => arguments.run(output, interrupt).await,
+            Self::Replay(arguments) => arguments.run(output, interrupt).await,
             Self::Tools(arguments) => arguments.run(output, interrupt).await,
             Self::Inspect(arguments) => arguments.run(output, interrupt).await,
             Self::Exec(arguments) => arguments.run(output, interrupt).await,
@@ -76,6 +80,8 @@ impl Command {
             Self::Conformance(arguments) => arguments.run(output, interrupt).await,
             Self::Doctor(arguments) => arguments.run(output, interrupt).await,
             Self::Prune(arguments) => arguments.run(output, interrupt).await,
+            Self::Pull(arguments) => arguments.run(output, interrupt).await,
+            Self::Push(arguments) => arguments.run(output, interrupt).await,
             Self::Init(arguments) => arguments.run(output),
             Self::Config(arguments) => arguments.run(output, interrupt).await,
             Self::Completions(arguments) => arguments.run(output),

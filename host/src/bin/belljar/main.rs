@@ -17,6 +17,7 @@ mod failure;
 mod interrupt;
 mod output;
 mod progress;
+mod registry;
 mod sandbox;
 
 use arguments::Arguments;
