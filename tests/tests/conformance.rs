@@ -102,7 +102,8 @@ fn main() -> ExitCode {
 /// second on a machine that does other things as well.
 const SLOW_LIMIT: Duration = Duration::from_secs(180);
 
-/// A sandbox that the shim for E2B makes, over the server that speaks E2B's protocol.
+/// A sandbox that the shim for E2B makes, over the server that speaks E2B's protocol. It takes three minutes, and runs
+/// when it is named: `-- e2b::`; a part of it is always run, in `tests/e2b/cases.rs`.
 const E2B: &str = "e2b";
 
 fn e2b_place() -> E2bPlace<E2bProcess> {

@@ -6,6 +6,7 @@
     reason = "a test sets up and looks at what is outside every workspace"
 )]
 
+mod cases;
 mod faults;
 mod server;
 mod session;

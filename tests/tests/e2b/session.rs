@@ -1,6 +1,6 @@
 //! A session that nothing happens to.
 
-use belljar::{ScopeOptions, WriteOptions, processes::Outcome};
+use belljar::{ScopeOptions, WriteOptions, config::Config, processes::Outcome};
 
 use super::*;
 
@@ -53,6 +53,20 @@ fn a_configuration_leads_to_a_sandbox_and_its_end() {
     );
     let last = format!("DELETE /sandboxes/{id}");
     assert_eq!(requests.last(), Some(&last));
+}
+
+#[test]
+fn the_documented_configuration_is_one() {
+    let text = include_str!("../../../guest-sdk/shims/e2b/README.md");
+    let text = text.split("```").find_map(|part| part.strip_prefix("toml"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("belljar.toml");
+    fs::write(&path, text.expect("it has one")).expect("it is written");
+    let config = Config::load(&path).expect("it is right");
+    assert_eq!(
+        config.secret_variables().collect::<Vec<_>>(),
+        ["E2B_API_KEY"]
+    );
 }
 
 #[test]
