@@ -7,6 +7,7 @@
 //! - [`Host`], [`Tool`]: load, list, call; every call has a fresh store and [`CallLimits`].
 //! - [`Sandbox`], [`backends`]: open a workspace; [`Backend`] is public, so bring your own.
 //! - [`layers`]: a policy narrows what a tool may do; the guard refuses to overwrite what was not read.
+//! - [`programs`]: WASI commands that a session runs without an operating system.
 //! - [`config`]: the same from a `belljar.toml`.
 //!
 //! No type of the WebAssembly runtime is in this interface.
@@ -17,6 +18,7 @@ mod host;
 pub mod layers;
 mod limits;
 mod open;
+pub mod programs;
 mod runtime;
 mod sandbox;
 mod tool;
@@ -36,7 +38,7 @@ pub use self::{
     runtime::{
         Answer, CONTRACT_VERSION, CacheError, CallError, CompilationCache, ContentPart,
         EngineError, Import, LimitKind, LoadError, LogLevel, MAX_COMPONENT_BYTES, Progress,
-        ProgressSink, ToolDescription, WasiMode,
+        ProgramError, ProgressSink, ToolDescription, WasiMode,
     },
     sandbox::Sandbox,
     tool::{Offer, Tool},

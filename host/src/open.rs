@@ -4,6 +4,7 @@
 
 mod examine;
 mod options;
+mod programs;
 mod sandboxes;
 
 use std::{collections::BTreeMap, path::PathBuf};
@@ -22,6 +23,9 @@ use crate::{
 /// What the application says of itself, and no configuration can.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
+    /// The host that loads and runs the programs of the `virtual` backend; none: one is made for them, without a
+    /// cache of compiled code.
+    pub host: Option<Host>,
     /// As [`LocalOptions::owns_all_children`].
     pub owns_all_children: bool,
     /// The variables of a container engine's program, and of a remote backend's command: where its engine is, or how
@@ -71,9 +75,10 @@ impl Sandbox {
         let writable = config.sandbox.writable;
         let limits = config.limits;
         let backend = match &config.sandbox.backend {
-            Backend::Virtual => VirtualOptions {
+            Backend::Virtual { programs } => VirtualOptions {
                 workspace,
                 writable,
+                programs: programs::load_ambient(config, programs, options.host)?,
                 limits,
             }
             .open_ambient(),

@@ -15,7 +15,7 @@ use super::{
     local_table::{self, NOT_A_VARIABLE, is_variable},
     place::Place,
     position::Position,
-    remote_table,
+    programs_table, remote_table,
     sandbox::{Backend, SandboxConfig},
     structure,
     tool::{ToolConfig, name_problem},
@@ -156,9 +156,14 @@ impl Reading<'_> {
             has: BUILT.to_vec(),
         };
         let key = || "sandbox.backend".to_owned();
-        let mut backend = Backend::Virtual;
+        let mut backend = Backend::Virtual {
+            programs: BTreeMap::new(),
+        };
         match name.map_or(BackendName::Virtual, |name| *name.get_ref()) {
-            BackendName::Virtual => {}
+            BackendName::Virtual => {
+                let programs = programs_table::read(self, sandbox.r#virtual.as_ref());
+                backend = Backend::Virtual { programs };
+            }
             BackendName::Local => {
                 backend = Backend::Local(local_table::read(self, &sandbox.local, offset))
             }
@@ -173,6 +178,8 @@ impl Reading<'_> {
                 backend = Backend::Remote(remote_table::read(self, table, offset));
             }
         }
+        let programs = sandbox.r#virtual.as_ref();
+        let programs = programs.filter(|_| !matches!(backend, Backend::Virtual { .. }));
         let container = sandbox.container.as_ref();
         let container = container.filter(|_| !matches!(backend, Backend::Container { .. }));
         let remote = sandbox.remote.as_ref();
@@ -181,6 +188,7 @@ impl Reading<'_> {
             ("container", container.map(Spanned::span)),
             ("kubernetes", sandbox.kubernetes.as_ref().map(Spanned::span)),
             ("remote", remote.map(Spanned::span)),
+            ("virtual", programs.map(Spanned::span)),
         ] {
             if let Some(at) = at {
                 let message = "not looked at: another backend is chosen".to_owned();

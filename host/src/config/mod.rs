@@ -19,6 +19,7 @@ mod nearest;
 mod place;
 mod position;
 mod quantity;
+mod programs_table;
 mod remote_table;
 mod sandbox;
 mod structure;
@@ -101,7 +102,9 @@ impl Config {
     #[must_use]
     pub fn temporary() -> Self {
         Self::of(SandboxConfig {
-            backend: Backend::Virtual,
+            backend: Backend::Virtual {
+                programs: BTreeMap::new(),
+            },
             workspace: None,
             writable: true,
         })
@@ -112,7 +115,9 @@ impl Config {
     #[must_use]
     pub fn virtual_at(workspace: impl Into<PathBuf>) -> Self {
         Self::of(SandboxConfig {
-            backend: Backend::Virtual,
+            backend: Backend::Virtual {
+                programs: BTreeMap::new(),
+            },
             workspace: Some(workspace.into()),
             writable: false,
         })

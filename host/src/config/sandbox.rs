@@ -1,6 +1,6 @@
 //! The `[sandbox]` table: a backend and its workspace.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{container_table, error::Problem, local_table, remote_table};
 use crate::backends::{ContainerOptions, LocalOptions, PoolOptions, RemoteOptions};
@@ -28,8 +28,11 @@ pub struct SandboxConfig {
     reason = "a program has one or two, and a box would be in everybody's way"
 )]
 pub enum Backend {
-    /// Files only, confined to the workspace.
-    Virtual,
+    /// Files, confined to the workspace, and programs that need no operating system.
+    Virtual {
+        /// The programs by their names: files of the host.
+        programs: BTreeMap<String, PathBuf>,
+    },
     /// Files, and processes of this machine with the host's own rights.
     Local(LocalOptions),
     /// A container.
@@ -47,7 +50,7 @@ impl SandboxConfig {
     /// What is wrong, whoever made it.
     pub(super) fn problems(&self) -> Vec<Problem> {
         match &self.backend {
-            Backend::Virtual => Vec::new(),
+            Backend::Virtual { .. } => Vec::new(),
             Backend::Local(options) => local_table::problems(options),
             Backend::Container { options, .. } => container_table::problems(options),
             Backend::Remote(options) => remote_table::problems(options),

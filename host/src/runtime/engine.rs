@@ -9,6 +9,7 @@ use super::{
     audit::WasiMode,
     bindings::Tool,
     cache::{Compatibility, CompilationCache},
+    programs::Linkers,
     state::CallState,
     ticker::Ticker,
 };
@@ -47,6 +48,7 @@ pub(crate) struct WasmEngine {
     pub(super) cache: Option<CompilationCache>,
     pub(super) compatibility: Compatibility,
     pub(super) ticker: Ticker,
+    pub(super) programs: Linkers,
     strict: Linker<CallState>,
     inert: Linker<CallState>,
     pooled: bool,
@@ -89,6 +91,7 @@ impl WasmEngine {
         Ok(Self {
             strict: linker(false).map_err(EngineError::new)?,
             inert: linker(true).map_err(EngineError::new)?,
+            programs: Linkers::new(&engine).map_err(EngineError::new)?,
             ticker: Ticker::start(&engine).map_err(EngineError::new)?,
             cache: options.cache,
             compatibility: Compatibility::of(&engine),

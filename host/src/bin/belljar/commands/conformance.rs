@@ -11,7 +11,6 @@ use clap::Args;
 use tempfile::TempDir;
 
 use crate::{
-    ambient,
     exit_code::{Exit, TABLE},
     failure::Failure,
     interrupt::Interrupt,
@@ -53,7 +52,9 @@ impl Arguments {
             Arc::new(Shared::new((*sandbox).clone()))
         } else {
             sandbox.close().await?;
+            let options = sandbox::open_options(&config)?;
             Arc::new(Temporary {
+                options,
                 config,
                 // A supervisor that owns all children would take those of a case beside it.
                 alone: self.jobs.get() == 1,
@@ -86,6 +87,7 @@ impl Arguments {
 /// Opens a sandbox in a temporary workspace for each case, and the host's own way to it.
 struct Temporary {
     config: Config,
+    options: OpenOptions,
     alone: bool,
 }
 
@@ -103,10 +105,9 @@ impl Factory for Temporary {
         config.sandbox.workspace = Some(workspace.path().to_owned());
         let options = OpenOptions {
             owns_all_children: self.alone,
-            engine_environment: ambient::engine_environment(),
-            residents: ambient::resident_folders(),
             // No two cases share a container.
             container_state: None,
+            ..self.options.clone()
         };
         let sandbox = Sandbox::open_ambient(&config, options)
             .map_err(|error| CaseFailure::wrong(format!("the sandbox does not open: {error}")))?;
