@@ -37,8 +37,8 @@ pub use self::{
     open::{OpenOptions, Sandboxes, ToolsError, examine_ambient},
     runtime::{
         Answer, CONTRACT_VERSION, CacheError, CallError, CompilationCache, ContentPart,
-        EngineError, Import, LimitKind, LoadError, LogLevel, MAX_COMPONENT_BYTES, Progress,
-        ProgramError, ProgressSink, ToolDescription, WasiMode,
+        EngineError, Import, LimitKind, LoadError, LogLevel, MAX_COMPONENT_BYTES, ProgramError,
+        Progress, ProgressSink, ToolDescription, WasiMode,
     },
     sandbox::Sandbox,
     tool::{Offer, Tool},

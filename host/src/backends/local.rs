@@ -8,7 +8,11 @@ use belljar_workspace::{
     processes::{Options, Supervisor},
 };
 
-use super::{OpenError, in_process::InProcessBackend, virtual_::{Place, Processes}};
+use super::{
+    OpenError,
+    in_process::InProcessBackend,
+    virtual_::{Place, Processes},
+};
 
 /// How the `local` backend is opened.
 #[derive(Clone, PartialEq, Eq)]
@@ -84,13 +88,8 @@ impl LocalOptions {
             owns_all_children: self.owns_all_children,
         })
         .with_variables(self.environment);
-        let mut description = place.describe(
-            "local",
-            root,
-            self.writable,
-            self.limits,
-            Processes::System,
-        );
+        let mut description =
+            place.describe("local", root, self.writable, self.limits, Processes::System);
         description.hardening_gaps = gaps(self.owns_all_children);
         let engine = Engine::new(place.files, Some(supervisor));
         Ok(Arc::new(InProcessBackend::new(

@@ -70,8 +70,13 @@ impl VirtualOptions {
             None => Processes::None,
         };
         let root = ROOT.to_owned();
-        let mut description =
-            place.describe("virtual", root.clone(), self.writable, self.limits, processes);
+        let mut description = place.describe(
+            "virtual",
+            root.clone(),
+            self.writable,
+            self.limits,
+            processes,
+        );
         let supervisor = self.programs.map(|programs| {
             description.hardening_gaps.push(PATHS_GAP.to_owned());
             Supervisor::of_programs(programs, root, &self.limits, self.writable)
@@ -99,11 +104,7 @@ impl Processes<'_> {
         match self {
             Self::None => &[],
             Self::System => &[Capability::Run, Capability::Start],
-            Self::Programs(_) => &[
-                Capability::Run,
-                Capability::Start,
-                Capability::OutOfMemory,
-            ],
+            Self::Programs(_) => &[Capability::Run, Capability::Start, Capability::OutOfMemory],
         }
     }
 

@@ -20,7 +20,8 @@ pub(super) fn load_ambient(
     }
     let host = match host {
         Some(host) => host,
-        None => Host::new(HostOptions::for_config(config)).map_err(|error| OpenError::Runtime(Box::new(error)))?,
+        None => Host::new(HostOptions::for_config(config))
+            .map_err(|error| OpenError::Runtime(Box::new(error)))?,
     };
     let mut set = ProgramSet::default().with_limits(config.call_limits);
     // One file may have many names.
@@ -29,10 +30,12 @@ pub(super) fn load_ambient(
         let program = match loaded.get(path) {
             Some(program) => program,
             None => {
-                let program = host.load_program_ambient(path).map_err(|source| OpenError::Program {
-                    name: name.clone(),
-                    source: Box::new(source),
-                })?;
+                let program =
+                    host.load_program_ambient(path)
+                        .map_err(|source| OpenError::Program {
+                            name: name.clone(),
+                            source: Box::new(source),
+                        })?;
                 loaded.entry(path).or_insert(program)
             }
         };

@@ -80,7 +80,10 @@ impl<'a> Files<'a> {
         // What is not a file must not be waited for.
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
-        let file = self.handle.open_with(below(&path), &options).map_err(failed)?;
+        let file = self
+            .handle
+            .open_with(below(&path), &options)
+            .map_err(failed)?;
         if !file.metadata().map_err(failed)?.is_file() {
             return Err(format!("{text}: not a file"));
         }

@@ -12,11 +12,7 @@ mod files;
 mod parse;
 mod script;
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use belljar_contract::processes::Command;
 pub use belljar_workspace::processes::{NotPrepared, Prepared, Programs, Surroundings};
@@ -102,7 +98,8 @@ impl Programs for ProgramSet {
     }
 
     fn find(&self, name: &str) -> Option<String> {
-        (name == SHELL || self.programs.contains_key(name)).then(|| name.to_owned())
+        // Not `sh`: whoever looks for it wants a whole shell.
+        self.programs.contains_key(name).then(|| name.to_owned())
     }
 
     fn prepare(&self, command: &Command) -> Result<Box<dyn Prepared>, NotPrepared> {

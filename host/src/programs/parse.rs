@@ -66,9 +66,10 @@ pub(super) enum Destination {
 const MAX_COMMANDS: usize = 16;
 /// Words that mean something at the beginning of a command, and nothing that is understood.
 const RESERVED: [&str; 42] = [
-    "!", "{", "}", "bash", "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select",
-    "then", "until", "while", "[[", "time", ".", ":", "alias", "break", "continue", "eval", "exec", "exit", "export",
-    "getopts", "local", "read", "readonly", "return", "set", "sh", "shift", "source", "trap", "umask", "unset",
+    "!", "{", "}", "bash", "case", "do", "done", "elif", "else", "esac", "fi", "for", "function",
+    "if", "in", "select", "then", "until", "while", "[[", "time", ".", ":", "alias", "break",
+    "continue", "eval", "exec", "exit", "export", "getopts", "local", "read", "readonly", "return",
+    "set", "sh", "shift", "source", "trap", "umask", "unset",
 ];
 
 /// Reads a text, whole.
@@ -210,9 +211,7 @@ impl Parser<'_> {
                     }
                     self.rest = ahead;
                 }
-                Some('#') => {
-                    while self.rest.next_if(|next| *next != '\n').is_some() {}
-                }
+                Some('#') => while self.rest.next_if(|next| *next != '\n').is_some() {},
                 _ => break,
             }
         }
@@ -241,7 +240,9 @@ impl Parser<'_> {
             (';', false) => ";",
             ('&', false) if matches!(self.rest.peek(), Some('>')) => return Err(unsupported("&>")),
             ('&', false) => {
-                return Err(unsupported("a command in the background (&; start it instead)"));
+                return Err(unsupported(
+                    "a command in the background (&; start it instead)",
+                ));
             }
             (';', true) => return Err(unsupported(";;")),
             _ => return Err(unsupported("( )")),
@@ -251,13 +252,17 @@ impl Parser<'_> {
 
     fn arrow(&mut self) -> Result<&'static str, NotPrepared> {
         let first = self.rest.next().unwrap_or_default();
-        let second = self.rest.next_if(|next| matches!(next, '<' | '>' | '&' | '|' | '('));
+        let second = self
+            .rest
+            .next_if(|next| matches!(next, '<' | '>' | '&' | '|' | '('));
         match (first, second) {
             ('<', None) => Ok("<"),
             ('>', None) => Ok(">"),
             ('>', Some('>')) => Ok(">>"),
             ('>', Some('&')) => Ok(">&"),
-            ('<', Some('<')) => Err(unsupported("<< (a text in place; write it as a file, or give it as input)")),
+            ('<', Some('<')) => Err(unsupported(
+                "<< (a text in place; write it as a file, or give it as input)",
+            )),
             (first, Some(second)) => Err(unsupported(&format!("{first}{second}"))),
             (first, None) => Err(unsupported(&first.to_string())),
         }
@@ -286,7 +291,13 @@ impl Parser<'_> {
                         None => return Err(malformed("a \\ with nothing after it")),
                     }
                 }
-                '$' => return Err(dollar()),
+                '$' => {
+                    self.rest.next();
+                    if self.is_expansion() || matches!(self.rest.peek(), Some('\'' | '"')) {
+                        return Err(dollar());
+                    }
+                    word.plain('$');
+                }
                 '`' => return Err(unsupported("a ` outside of '…'")),
                 '{' | '}' => return Err(unsupported("{ } outside of quotes")),
                 '~' if word.is_empty() => return Err(unsupported("~ at the beginning of a word")),
@@ -301,6 +312,13 @@ impl Parser<'_> {
             }
         }
         Ok(Token::Word(word))
+    }
+
+    /// Whether a `$` that was just read begins something with what comes next; else it is a character.
+    fn is_expansion(&mut self) -> bool {
+        self.rest
+            .peek()
+            .is_some_and(|next| next.is_ascii_alphanumeric() || "_{([@*#?$!-".contains(*next))
     }
 
     fn single_quoted(&mut self, word: &mut Word) -> Result<(), NotPrepared> {
@@ -330,7 +348,7 @@ impl Parser<'_> {
                     }
                     None => break,
                 },
-                Some('$') if matches!(self.rest.peek(), Some('"' | ' ')) => word.quote('$'),
+                Some('$') if !self.is_expansion() => word.quote('$'),
                 Some('$') => return Err(dollar()),
                 Some('`') => return Err(unsupported("a ` outside of '…'")),
                 Some(next) => word.quote(next),
@@ -352,14 +370,21 @@ fn check_word(word: &Word, is_first: bool) -> Result<(), NotPrepared> {
     let text = word.text();
     match word.is_unquoted() {
         true if RESERVED.contains(&text.as_str()) => Err(unsupported(&format!("{text:?}"))),
-        _ if word.is_assignment() => Err(unsupported("a variable before a command (give it as environment)")),
+        _ if word.is_assignment() => Err(unsupported(
+            "a variable before a command (give it as environment)",
+        )),
         _ => Ok(()),
     }
 }
 
 /// `cd` changes where the next commands work, and is nothing among others.
 fn check_pipeline(commands: &[Simple]) -> Result<(), NotPrepared> {
-    let is_cd = |command: &Simple| command.words.first().is_some_and(|word| word.literal().as_deref() == Some("cd"));
+    let is_cd = |command: &Simple| {
+        command
+            .words
+            .first()
+            .is_some_and(|word| word.literal().as_deref() == Some("cd"))
+    };
     if commands.len() > 1 && commands.iter().any(is_cd) {
         return Err(unsupported("cd in a pipeline"));
     }
@@ -371,7 +396,3 @@ impl Simple {
         self.words.is_empty() && self.redirects.is_empty()
     }
 }
-
-#[cfg(test)]
-#[path = "parse_tests.rs"]
-mod tests;

@@ -1,9 +1,6 @@
 //! Command lines that run: pipelines of instances, one after the other.
 
-use std::{
-    io,
-    os::fd::OwnedFd,
-};
+use std::{io, os::fd::OwnedFd};
 
 use belljar_contract::{Cancellation, processes::Outcome};
 use belljar_workspace::processes::{Prepared, Surroundings};
@@ -209,11 +206,7 @@ impl<'a> Run<'a> {
         ended(&streams, &words, NOT_FOUND)
     }
 
-    fn redirect(
-        &self,
-        command: &Simple,
-        streams: &mut Streams,
-    ) -> io::Result<Result<(), String>> {
+    fn redirect(&self, command: &Simple, streams: &mut Streams) -> io::Result<Result<(), String>> {
         for redirect in &command.redirects {
             let (word, access) = match &redirect.to {
                 Destination::Read(word) => (word, Access::Read),

@@ -59,7 +59,11 @@ impl Component {
                     .map_err(|error| LoadError::Describe(Box::new(error)))?;
                 let tools = check_tools(described)?;
                 if let Some((cache, name)) = &cache {
-                    cache.store(name, &Code::Component(compiled), tools.iter().map(|tool| &tool.description));
+                    cache.store(
+                        name,
+                        &Code::Component(compiled),
+                        tools.iter().map(|tool| &tool.description),
+                    );
                 }
                 (instance, tools)
             }

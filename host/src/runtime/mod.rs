@@ -29,8 +29,8 @@ pub use description::ToolDescription;
 pub use engine::EngineError;
 pub(crate) use engine::{EngineOptions, WasmEngine};
 pub use load_error::LoadError;
-pub(crate) use programs::{LoadedProgram, Start as ProgramStart};
 pub use programs::ProgramError;
+pub(crate) use programs::{LoadedProgram, Start as ProgramStart};
 pub use state::{LogLevel, Progress, ProgressSink};
 
 /// The largest component, in bytes: three times one that carries a Python interpreter. What is

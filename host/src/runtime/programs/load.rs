@@ -78,10 +78,7 @@ impl LoadedProgram {
         let code = code(engine, kind, bytes)?;
         let linkers = &engine.programs;
         let linked = match &code {
-            Code::Module(module) => linkers
-                .modules
-                .instantiate_pre(module)
-                .map(Linked::Module),
+            Code::Module(module) => linkers.modules.instantiate_pre(module).map(Linked::Module),
             Code::Component(component) => linkers
                 .components
                 .instantiate_pre(component)

@@ -34,12 +34,10 @@ pub(super) fn judge(result: wasmtime::Result<i32>) -> (Outcome, Option<String>) 
     let signal = match error.downcast_ref::<Trap>() {
         Some(Trap::AllocationTooLarge) => return (Outcome::OutOfMemory, None),
         Some(Trap::UnreachableCodeReached) => Signal::ABORT,
-        Some(Trap::MemoryOutOfBounds | Trap::HeapMisaligned | Trap::StackOverflow) => {
-            Signal::SEGV
-        }
-        Some(Trap::IntegerDivisionByZero | Trap::IntegerOverflow | Trap::BadConversionToInteger) => {
-            Signal::FPE
-        }
+        Some(Trap::MemoryOutOfBounds | Trap::HeapMisaligned | Trap::StackOverflow) => Signal::SEGV,
+        Some(
+            Trap::IntegerDivisionByZero | Trap::IntegerOverflow | Trap::BadConversionToInteger,
+        ) => Signal::FPE,
         Some(_) => Signal::ILL,
         // What it asked of the host failed in a way that WASI has no answer for.
         None => Signal::SYS,

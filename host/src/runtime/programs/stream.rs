@@ -154,9 +154,7 @@ impl Output {
         waiting.clear();
         Err(match error.kind() {
             // A system's program would get SIGPIPE.
-            io::ErrorKind::BrokenPipe => {
-                StreamError::Trap(wasmtime::Error::new(Fatal::BrokenPipe))
-            }
+            io::ErrorKind::BrokenPipe => StreamError::Trap(wasmtime::Error::new(Fatal::BrokenPipe)),
             _ => StreamError::LastOperationFailed(error.into()),
         })
     }

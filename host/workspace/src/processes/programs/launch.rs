@@ -16,7 +16,8 @@ use super::{
         input::Input,
         launch::{EmptyInput, Launched},
     },
-    Programs, Surroundings, thread::ProgramThread,
+    Programs, Surroundings,
+    thread::ProgramThread,
 };
 use crate::files::Workspace;
 

@@ -34,7 +34,10 @@ struct State {
 }
 
 impl ProgramThread {
-    pub(super) fn start(command: Box<dyn Prepared>, surroundings: Surroundings) -> io::Result<Self> {
+    pub(super) fn start(
+        command: Box<dyn Prepared>,
+        surroundings: Surroundings,
+    ) -> io::Result<Self> {
         let (watch, ended) = super::launch::pipe()?;
         let this = Self {
             stop: Cancellation::default(),
