@@ -4,10 +4,30 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use toml::Spanned;
 
-use super::{document::Virtual, interpret::Reading};
+use super::{
+    document::Virtual,
+    error::{Problem, ProblemKind},
+    interpret::Reading,
+};
 
 /// Names that a command line has for itself.
 const TAKEN: [&str; 2] = ["cd", "sh"];
+
+/// What is wrong, whoever made it.
+pub(super) fn problems(programs: &BTreeMap<String, PathBuf>) -> Vec<Problem> {
+    let problem = |name: &String| {
+        Some(Problem {
+            key: key(name),
+            position: None,
+            kind: ProblemKind::BadValue(wrong(name)?),
+        })
+    };
+    programs.keys().filter_map(problem).collect()
+}
+
+fn key(name: &str) -> String {
+    format!("sandbox.virtual.programs.{name}")
+}
 
 /// Reads the table. Whether a file is a program shows when it is loaded.
 pub(super) fn read(
@@ -19,7 +39,7 @@ pub(super) fn read(
         return programs;
     };
     for (name, file) in &table.get_ref().programs {
-        let key = format!("sandbox.virtual.programs.{}", name.get_ref());
+        let key = key(name.get_ref());
         if let Some(message) = wrong(name.get_ref()) {
             reading.bad(key, name.span().start, message);
         } else if let Some(path) = reading.path(key, file) {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use super::{container_table, error::Problem, local_table, remote_table};
+use super::{container_table, error::Problem, local_table, programs_table, remote_table};
 use crate::backends::{ContainerOptions, LocalOptions, PoolOptions, RemoteOptions};
 
 /// A backend and its workspace.
@@ -50,7 +50,7 @@ impl SandboxConfig {
     /// What is wrong, whoever made it.
     pub(super) fn problems(&self) -> Vec<Problem> {
         match &self.backend {
-            Backend::Virtual { .. } => Vec::new(),
+            Backend::Virtual { programs } => programs_table::problems(programs),
             Backend::Local(options) => local_table::problems(options),
             Backend::Container { options, .. } => container_table::problems(options),
             Backend::Remote(options) => remote_table::problems(options),

@@ -361,4 +361,5 @@ fn every_key_is_explained() {
 }
 
 mod container;
+mod programs;
 mod remote;

@@ -1,6 +1,6 @@
-//! `belljar inspect`: what a component is, without a sandbox.
+//! `belljar inspect`: what a component or a program is, without a sandbox.
 
-use belljar::{CONTRACT_VERSION, LoadError, Tool, WasiMode, config::Config};
+use belljar::{CONTRACT_VERSION, LoadError, Tool, WasiMode, config::Config, programs::Program};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -16,7 +16,8 @@ use crate::{
 
 /// Show what a component imports, which tools it has, and what they take and need
 ///
-/// A component that is refused is shown with the reason, and with the exit code 4.
+/// A component that is refused is shown with the reason, and with the exit code 4. A WASI command, which is no tool,
+/// is shown as the program that it is.
 #[derive(Debug, Args)]
 #[command(after_long_help = TABLE)]
 pub(crate) struct Arguments {
@@ -34,6 +35,8 @@ struct Inspection {
     strict: Result<Tool, LoadError>,
     /// As it is loaded with WASI's stubs, where that makes a difference.
     inert: Option<Tool>,
+    /// As a program, where it is no tool.
+    program: Option<Program>,
 }
 
 impl Arguments {
@@ -45,9 +48,9 @@ impl Arguments {
             true => output.value(&inspection.to_json())?,
             false => inspection.show(output)?,
         }
-        Ok(match inspection.strict {
-            Ok(_) => Exit::Done,
-            Err(_) => Exit::Component,
+        Ok(match (&inspection.strict, &inspection.program) {
+            (Ok(_), _) | (Err(_), Some(_)) => Exit::Done,
+            (Err(_), None) => Exit::Component,
         })
     }
 
@@ -64,11 +67,16 @@ impl Arguments {
             Err(LoadError::ForbiddenImports { .. }) => host.load(&bytes, WasiMode::Inert).ok(),
             _ => None,
         };
+        let program = match &strict {
+            Ok(_) => None,
+            Err(_) => host.load_program(&bytes).ok(),
+        };
         Ok(Inspection {
             path: self.component.clone(),
             size: bytes.len() as u64,
             strict,
             inert,
+            program,
         })
     }
 }
@@ -98,6 +106,7 @@ impl Inspection {
             "forbidden": self.forbidden(),
             "refused": self.strict.as_ref().err().map(|error| messages(error)),
             "tools": tools,
+            "program": self.program.as_ref().map(|program| json!({ "imports": program.imports() })),
         })
     }
 
@@ -110,6 +119,15 @@ impl Inspection {
 
     fn show(&self, output: Output) -> Result<(), Failure> {
         output.line(&format!("{}: {} bytes", self.path, self.size))?;
+        if let Some(program) = &self.program {
+            output.line("a program, which [sandbox.virtual.programs] can name")?;
+            output.line("")?;
+            output.line("imports")?;
+            for import in program.imports() {
+                output.line(&format!("  {import}"))?;
+            }
+            return Ok(());
+        }
         match &self.strict {
             Ok(_) => output.line(&format!(
                 "loads, with version {CONTRACT_VERSION} of the contract"
