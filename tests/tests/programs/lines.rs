@@ -79,7 +79,6 @@ async fn an_agents_lines_do_what_they_do_elsewhere() {
             "cd src; pwd > /dev/null; cat /workspace/log.txt | head -c 4",
             "2026",
         ),
-        ("", ""),
         ("# nothing", ""),
     ] {
         assert_eq!(place.printed(line).await, right, "{line}");
