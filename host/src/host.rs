@@ -1,7 +1,6 @@
 //! The host: one WebAssembly engine, and what is loaded into it.
 
 use std::{
-    io::Read as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -11,7 +10,8 @@ use crate::{
     programs::Program,
     runtime::{
         CacheError, CompilationCache, Component, EngineError, EngineOptions, LoadError,
-        LoadedProgram, MAX_COMPONENT_BYTES, ProgramError, WasiMode, WasmEngine,
+        LoadedProgram, MAX_COMPONENT_BYTES, ProgramError, WasiMode, WasmEngine, read_ambient,
+        read_component_ambient,
     },
     tool::Tool,
 };
@@ -128,10 +128,7 @@ impl Host {
     /// # Errors
     /// [`LoadError`] when the file cannot be read, is no tool component, or imports what it is not granted.
     pub fn load_ambient(&self, path: &Path, wasi: WasiMode) -> Result<Tool, LoadError> {
-        let bytes = read_ambient(path).map_err(|source| LoadError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
+        let bytes = read_component_ambient(path)?;
         self.load(&bytes, wasi)
     }
 
@@ -178,16 +175,4 @@ impl Host {
     pub fn is_pooled(&self) -> bool {
         self.engine.is_pooled()
     }
-}
-
-/// Reads a component's file, and no more of it than shows that it is too large.
-fn read_ambient(path: &Path) -> std::io::Result<Vec<u8>> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the component is a file of the operator's, not of the workspace"
-    )]
-    let file = std::fs::File::open(path)?;
-    let mut bytes = Vec::new();
-    file.take(MAX_COMPONENT_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

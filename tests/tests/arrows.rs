@@ -126,15 +126,19 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
 /// What a configuration may name of the backends: options, which are values, and what these are made of.
 const OPTIONS: &[&str] = &[
     "Bind",
+    "ComponentLimits",
+    "ComponentOptions",
     "ContainerEngine",
     "ContainerOptions",
     "ContainerUser",
     "Guarantee",
+    "HttpGrant",
     "LocalOptions",
     "PoolOptions",
     "PullPolicy",
     "RemoteOptions",
     "ResidentChoice",
+    "SecretSource",
     "TransportChoice",
 ];
 

@@ -11,8 +11,8 @@ use std::{
 use belljar::{
     Backend, Context, Host, HostOptions, async_trait,
     backends::{
-        ContainerEngine, ContainerOptions, EngineEnvironment, LocalOptions, OpenError,
-        RemoteOptions, ResidentChoice, TransportChoice, VirtualOptions,
+        ContainerEngine, ContainerOptions, EngineEnvironment, KubernetesOptions, LocalOptions,
+        OpenError, RemoteOptions, ResidentChoice, TransportChoice, VirtualOptions,
     },
     layers::{Policy, PolicyBackend},
     programs::{ProgramSet, Programs},
@@ -23,8 +23,9 @@ use belljar_conformance::{
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
 use belljar_tests::{
-    BUSYBOX, DEBIAN, ResidentProcess, SshServer, container_options, emulated_resident,
-    has_emulator, has_engine, static_resident,
+    BUSYBOX, DEBIAN, KubernetesPlace, LentSandboxes, ResidentProcess, SandboxServer,
+    SandboxServerOptions, SshServer, container_options, emulated_resident, has_emulator,
+    has_engine, static_resident,
 };
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
@@ -47,6 +48,12 @@ fn main() -> ExitCode {
         .iter()
         .filter_map(|place| Some((place.name, place.open(filter)?)))
         .collect();
+    // The same in a Pod, which takes a second or two to come.
+    let place = match is_wanted("kubernetes", false, filter) {
+        true => KubernetesPlace::make(),
+        false => None,
+    };
+    let pod = place.as_ref().map(in_pod);
     let mut containers = sessions.iter().map(|(name, session)| {
         let factory: Arc<dyn Factory> = Arc::new(Shared::new(session.clone()));
         (*name, factory)
@@ -77,6 +84,12 @@ fn main() -> ExitCode {
     if is_wanted("ssh", false, filter) && SshServer::is_possible() {
         backends.push(("ssh", Arc::clone(&ssh) as Arc<dyn Factory>));
     }
+    if is_wanted("serve-sandbox", false, filter) {
+        backends.push(("serve-sandbox", Arc::new(Lent(OnceLock::new()))));
+    }
+    if let Some(session) = &pod {
+        backends.push(("kubernetes", Arc::new(Shared::new(session.clone()))));
+    }
     // Case by case, so that one that takes all of a processor is beside others that do, and one that holds a time
     // to its promise beside others that wait.
     let trials = cases()
@@ -93,7 +106,8 @@ fn main() -> ExitCode {
     if let Some(Some(server)) = ssh.0.get() {
         server.stop();
     }
-    for (_, session) in sessions {
+    let sessions = sessions.into_iter().map(|(_, session)| session);
+    for session in sessions.chain(pod) {
         if let Err(error) = belljar_contract::blocking::block_on(&Context::new(), session.close()) {
             panic!("a session was not closed: {error:?}");
         }
@@ -197,6 +211,19 @@ impl InContainer {
             Ok(backend) => Some(Sandbox::new(backend)),
             Err(error) => panic!("the {} backend does not open: {error:?}", self.name),
         }
+    }
+}
+
+/// Opens a session in a Pod, with a processor and memory that can run out.
+fn in_pod(place: &KubernetesPlace) -> Sandbox {
+    let options = KubernetesOptions {
+        cpu_millis: Some(1000),
+        memory: Some(1 << 30),
+        ..place.options()
+    };
+    match options.open_ambient() {
+        Ok(backend) => Sandbox::new(backend),
+        Err(error) => panic!("the kubernetes backend does not open: {error:?}"),
     }
 }
 
@@ -377,6 +404,32 @@ impl Factory for OverSsh {
         let host = HostDirectory::new_ambient(workspace.path(), outside.path());
         let fresh = Workspace::fresh(Sandbox::new(backend)).with_outside(Arc::new(host));
         Ok(fresh.keeping((workspace, outside)))
+    }
+}
+
+/// Starts a server for each case, which lends sandboxes with the processes of this machine over TLS, and opens a session
+/// by the component for it.
+struct Lent(OnceLock<LentSandboxes>);
+
+#[async_trait]
+impl Factory for Lent {
+    async fn open(&self, _: &Context) -> Result<Workspace, Failure> {
+        let folder = || {
+            let folder = tempfile::tempdir();
+            folder.map_err(|error| Failure::wrong(format!("no temporary directory: {error}")))
+        };
+        let (workspace, outside) = (folder()?, folder()?);
+        let server = SandboxServer::start(&SandboxServerOptions {
+            tls: true,
+            ..SandboxServerOptions::local_in(workspace.path())
+        });
+        let shim = || LentSandboxes::by(&belljar_test_guests::shim("serve_sandbox"));
+        let sandbox = self.0.get_or_init(shim).open(&server);
+        let sandbox = sandbox
+            .map_err(|error| Failure::wrong(format!("the backend does not open: {error:?}")))?;
+        let host = HostDirectory::new_ambient(workspace.path(), outside.path());
+        let fresh = Workspace::fresh((*sandbox).clone()).with_outside(Arc::new(host));
+        Ok(fresh.keeping((server, workspace, outside)))
     }
 }
 

@@ -3,10 +3,18 @@
 //! A backend takes its options as a value; it knows of no configuration file and of no other backend.
 
 mod client;
+pub(crate) mod component;
 mod container;
 mod executor;
 mod in_process;
+mod install;
+mod keeper;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;
+mod lease;
 mod local;
+mod owner;
+mod pool;
 mod posix;
 mod program;
 mod remote;
@@ -17,15 +25,27 @@ mod virtual_;
 
 use std::path::PathBuf;
 
+#[cfg(feature = "kubernetes")]
+pub use self::kubernetes::{
+    ClusterAccess, ClusterAccessError, KubernetesError, KubernetesFailure, KubernetesOptions,
+    KubernetesOptionsError, KubernetesPool, LeftPod, PodFate, PodResident, PodToleration,
+    PrunePodsError,
+};
 pub use self::{
-    client::{Client, ClientError, ClientOptions, ClientOutput},
+    client::{Client, ClientBytes, ClientBytesOutput, ClientError, ClientOptions, ClientOutput},
+    component::{
+        ComponentError, ComponentLimits, ComponentOptions, GrantError, HttpGrant, SecretError,
+        SecretSource, SecretVariables,
+    },
     container::{
         Bind, CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions,
         ContainerOptionsError, ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD, Gap,
-        Guarantee, HostUser, Kept, Left, PoolOptions, PruneOptions, PruneReport, PullPolicy,
-        ResidentChoice, TransportChoice, Verdict, prune_ambient,
+        Guarantee, HostUser, Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice,
+        TransportChoice, Verdict, prune_ambient,
     },
+    install::InstallError,
     local::LocalOptions,
+    pool::PoolOptions,
     posix::{Exec, ExecCall, ExecError, PosixBackend, PosixGap, PosixOptions},
     program::EngineEnvironment,
     remote::{RemoteError, RemoteFailure, RemoteOptions, RemoteOptionsError},
@@ -121,6 +141,17 @@ pub enum OpenError {
     /// The options of a place that a command reaches are wrong.
     #[error("the remote backend's options cannot be used")]
     RemoteOptions(#[from] RemoteOptionsError),
+    /// A backend that is a component is not opened.
+    #[error(transparent)]
+    Component(#[from] ComponentError),
+    /// The options of a Pod are wrong.
+    #[cfg(feature = "kubernetes")]
+    #[error("the Pod's options cannot be used")]
+    KubernetesOptions(#[from] KubernetesOptionsError),
+    /// There is no way to a cluster.
+    #[cfg(feature = "kubernetes")]
+    #[error("there is no way to the cluster")]
+    Cluster(#[from] ClusterAccessError),
     /// A container did not start.
     #[error("the container did not start")]
     NotStarted(#[source] belljar_contract::Error),

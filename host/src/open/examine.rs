@@ -38,7 +38,14 @@ pub async fn examine_ambient(
             let options = remote_options(config, remote, options)?;
             options.examine_ambient(context).await
         }
-        Backend::Virtual { .. } | Backend::Local(_) => {
+        #[cfg(feature = "kubernetes")]
+        Backend::Kubernetes { .. } => {
+            let sandbox = Sandbox::open_ambient(config, options)?;
+            let report = Report::of(&sandbox.describe());
+            sandbox.close().await?;
+            Ok(report)
+        }
+        Backend::Virtual { .. } | Backend::Local(_) | Backend::Component(_) => {
             let sandbox = Sandbox::open_ambient(config, options)?;
             let report = Report::of(&sandbox.describe());
             sandbox.close().await?;

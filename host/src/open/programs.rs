@@ -3,25 +3,42 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use crate::{
-    Host, HostOptions,
+    Host, HostError, HostOptions, OpenOptions,
     backends::OpenError,
     config::Config,
     programs::{ProgramSet, Programs},
 };
 
+/// A host for programs alone. A cache that cannot be used makes it slower, and stops nothing.
+fn host_of(config: &Config, options: &OpenOptions) -> Result<Host, HostError> {
+    let options = HostOptions {
+        cache: options.compilation_cache.clone(),
+        ..HostOptions::for_config(config)
+    };
+    match Host::new(options.clone()) {
+        Err(HostError::Cache(error)) => {
+            tracing::warn!(error = %error, "programs are compiled without a cache");
+            Host::new(HostOptions {
+                cache: None,
+                ..options
+            })
+        }
+        started => started,
+    }
+}
+
 /// Loads the programs; none when none is named, for then there are no processes.
 pub(super) fn load_ambient(
     config: &Config,
     named: &BTreeMap<String, PathBuf>,
-    host: Option<Host>,
+    options: &OpenOptions,
 ) -> Result<Option<Arc<dyn Programs>>, OpenError> {
     if named.is_empty() {
         return Ok(None);
     }
-    let host = match host {
-        Some(host) => host,
-        None => Host::new(HostOptions::for_config(config))
-            .map_err(|error| OpenError::Runtime(Box::new(error)))?,
+    let host = match &options.host {
+        Some(host) => host.clone(),
+        None => host_of(config, options).map_err(|error| OpenError::Runtime(Box::new(error)))?,
     };
     let mut set = ProgramSet::default().with_limits(config.call_limits);
     // One file may have many names.

@@ -23,7 +23,7 @@ use cap_std::{
 use twox_hash::xxhash3_128::Hasher as Checksum;
 use wasmtime::{Engine, Module, component::Component};
 
-use super::description::ToolDescription;
+use super::{audit::World, description::ToolDescription};
 
 /// Begins every entry; the number changes with the entry's format.
 const MAGIC: &[u8; 8] = b"belljar3";
@@ -201,8 +201,10 @@ pub(super) struct Cached {
 pub(super) struct EntryName(String);
 
 impl EntryName {
-    pub(super) fn new(compatibility: &Compatibility, bytes: &[u8]) -> Self {
+    pub(super) fn new(compatibility: &Compatibility, world: World, bytes: &[u8]) -> Self {
         let mut digest = compatibility.0.clone();
+        // A component of two worlds describes itself in one of them.
+        digest.update(world.as_str().as_bytes());
         digest.update(blake3::hash(bytes).as_bytes());
         Self(digest.finalize().to_hex().to_string())
     }

@@ -1,9 +1,6 @@
 //! The WebAssembly engine of a command that makes a few calls.
 
-use belljar::{
-    Host, HostError, HostOptions,
-    config::{Backend, Config},
-};
+use belljar::{Host, HostError, HostOptions, config::Config};
 use clap::Args;
 
 use crate::{ambient, failure::Failure};
@@ -23,7 +20,7 @@ impl EngineArguments {
     /// Starts the engine. A cache that cannot be used makes it slower, and never stops it.
     pub(crate) fn start(&self, config: &Config) -> Result<Host, Failure> {
         let options = HostOptions {
-            concurrent_calls: CONCURRENT_CALLS.saturating_add(programs(config)),
+            concurrent_calls: CONCURRENT_CALLS,
             cache: ambient::cache_folder().filter(|_| !self.no_cache),
             ..HostOptions::for_config(config)
         };
@@ -38,13 +35,5 @@ impl EngineArguments {
             }
             started => Ok(started?),
         }
-    }
-}
-
-/// How many instances of programs may run beside calls: each process is one, at least.
-fn programs(config: &Config) -> u32 {
-    match &config.sandbox.backend {
-        Backend::Virtual { programs } if !programs.is_empty() => config.limits.processes,
-        _ => 0,
     }
 }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use belljar::{
     OpenOptions, Sandbox,
-    config::{Backend, Config, Loader},
+    config::{Config, Loader},
 };
 use clap::Args;
 
-use crate::{ambient, engine::EngineArguments, failure::Failure, interrupt::Interrupt};
+use crate::{ambient, failure::Failure, interrupt::Interrupt};
 
 /// Says which sandbox.
 #[derive(Clone, Debug, Default, Args)]
@@ -89,8 +89,7 @@ pub(crate) async fn with_sandbox<T>(
 
 /// Opens the sandbox.
 pub(crate) fn open(config: &Config) -> Result<Sandbox, Failure> {
-    let opened = open_options(config)
-        .and_then(|options| Sandbox::open_ambient(config, options).map_err(Failure::from));
+    let opened = Sandbox::open_ambient(config, open_options(config)).map_err(Failure::from);
     match &config.file {
         Some(file) => opened.map_err(|failure| {
             failure.hint(format!("the sandbox is configured in {}", file.display()))
@@ -100,20 +99,19 @@ pub(crate) fn open(config: &Config) -> Result<Sandbox, Failure> {
 }
 
 /// What this command says of itself.
-pub(crate) fn open_options(config: &Config) -> Result<OpenOptions, Failure> {
-    // An engine costs some milliseconds; only programs take one.
-    let host = match &config.sandbox.backend {
-        Backend::Virtual { programs } if !programs.is_empty() => {
-            Some(EngineArguments::default().start(config)?)
-        }
-        _ => None,
+pub(crate) fn open_options(config: &Config) -> OpenOptions {
+    let secret = |name: &str| {
+        let value = ambient::variable(name)?.into_string().ok()?;
+        Some((name.to_owned(), value))
     };
-    Ok(OpenOptions {
-        host,
+    OpenOptions {
         // It starts no children but through the sandbox.
         owns_all_children: true,
         engine_environment: ambient::engine_environment(),
         residents: ambient::resident_folders(),
         container_state: ambient::container_state_folder(),
-    })
+        secrets: config.secret_variables().filter_map(secret).collect(),
+        compilation_cache: ambient::cache_folder(),
+        kubeconfig: ambient::kubeconfig(),
+    }
 }

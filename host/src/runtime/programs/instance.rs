@@ -53,7 +53,7 @@ impl LoadedProgram {
             Ok(runtime) => runtime,
             Err(error) => return failed(error),
         };
-        let _ticking = self.engine.ticker.run();
+        let _ticking = self.engine.base.ticker.run();
         let outcome = runtime.block_on(async {
             tokio::select! {
                 biased;
@@ -136,7 +136,7 @@ impl LoadedProgram {
     fn store<W: Send + 'static>(&self, wasi: W, limits: (u64, u32)) -> Store<Instance<W>> {
         let (memory_bytes, table_elements) = limits;
         let state = Instance::new(wasi, memory_bytes, table_elements);
-        let mut store = Store::new(&self.engine.engine, state);
+        let mut store = Store::new(&self.engine.base.engine, state);
         store.limiter(|instance| instance);
         store.set_hostcall_fuel(usize::try_from(memory_bytes).unwrap_or(usize::MAX));
         // At each tick the instance lets go of its thread for a moment, in which it can be stopped.

@@ -102,15 +102,16 @@ impl LoadedProgram {
 }
 
 fn code(engine: &WasmEngine, kind: Kind, bytes: &[u8]) -> Result<Code, ProgramError> {
-    let cache = engine.cache.as_ref();
+    let base = &engine.base;
+    let cache = base.cache.as_ref();
     let cache = cache.map(|cache| {
-        let name = EntryName::of_program(&engine.compatibility, bytes);
+        let name = EntryName::of_program(&base.compatibility, bytes);
         (cache, name)
     });
     let cached = cache.as_ref().and_then(|(cache, name)| match kind {
-        Kind::Module => cache.load_module(&engine.engine, name).map(Code::Module),
+        Kind::Module => cache.load_module(&base.engine, name).map(Code::Module),
         Kind::Component => {
-            let cached = cache.load(&engine.engine, name)?;
+            let cached = cache.load(&base.engine, name)?;
             Some(Code::Component(cached.component))
         }
     });
@@ -118,8 +119,8 @@ fn code(engine: &WasmEngine, kind: Kind, bytes: &[u8]) -> Result<Code, ProgramEr
         return Ok(code);
     }
     let compiled = match kind {
-        Kind::Module => Module::from_binary(&engine.engine, bytes).map(Code::Module),
-        Kind::Component => Component::from_binary(&engine.engine, bytes).map(Code::Component),
+        Kind::Module => Module::from_binary(&base.engine, bytes).map(Code::Module),
+        Kind::Component => Component::from_binary(&base.engine, bytes).map(Code::Component),
     };
     let compiled = compiled.map_err(|error| ProgramError::Compile {
         reason: format!("{error:#}"),
