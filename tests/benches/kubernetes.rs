@@ -15,7 +15,8 @@ use std::{
 };
 
 use belljar::{
-    Context, RunOptions, Sandbox, WriteOptions, backends::KubernetesOptions,
+    Context, RunOptions, Sandbox, WriteOptions,
+    backends::{KubernetesOptions, KubernetesPool, PoolOptions},
     processes::Command as Program,
 };
 use belljar_contract::blocking::block_on;
@@ -48,6 +49,7 @@ fn main() {
         "open, with the first call: {:.0} ms",
         millis(median(opened.collect()))
     );
+    from_a_pool(options());
     let sandbox = opened(options());
     let [pod] = place.pods().try_into().expect("one Pod");
     let kubectl = Kubectl { place: &place, pod };
@@ -97,6 +99,33 @@ fn opened(options: KubernetesOptions) -> Sandbox {
         sandbox.list(".", None).await.map(drop)
     });
     sandbox
+}
+
+/// The first call of a session, and the whole of the sessions before it is on the shelf again.
+fn from_a_pool(options: KubernetesOptions) {
+    let two = PoolOptions {
+        size: 2,
+        ..PoolOptions::default()
+    };
+    let pool = KubernetesPool::open_ambient(options, two).expect("it opens");
+    let taken = (0..SESSIONS * 2).map(|_| {
+        while pool.ready() < 2 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let began = Instant::now();
+        let sandbox = Sandbox::new(pool.session());
+        wait(&sandbox, async |sandbox| {
+            sandbox.list(".", None).await.map(drop)
+        });
+        let time = began.elapsed();
+        close(&sandbox);
+        time
+    });
+    println!(
+        "open from the pool, with the first call: {:.1} ms",
+        millis(median(taken.collect()))
+    );
+    block_on(&Context::new(), pool.close()).expect("nobody cancels");
 }
 
 fn close(sandbox: &Sandbox) {

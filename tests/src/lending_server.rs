@@ -11,6 +11,11 @@
 //! | `GET /large?BYTES` | so many bytes |
 //! | `GET /slow` | nothing, until whoever asks goes away |
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it is the other side, which has its own files"
+)]
+
 use std::{
     io::{Read, Write},
     net::SocketAddr,

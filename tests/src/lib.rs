@@ -28,9 +28,7 @@ pub use podman::OwnPodman;
 pub use registry::{RegistryServer, Signer};
 pub use resident::ResidentProcess;
 pub use rootless::RootlessPodman;
-pub use sandbox_server::{
-    SandboxClient, SandboxServer, SandboxServerOptions, TOKEN, belljar_command,
-};
+pub use sandbox_server::{SandboxClient, SandboxServer, SandboxServerOptions, TOKEN};
 pub use ssh_server::SshServer;
 
 /// The workspace's root folder.

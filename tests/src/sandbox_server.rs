@@ -12,6 +12,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::belljar_command;
+
 /// The token that every server of the tests has.
 pub const TOKEN: &str = "a-token-for-tests-and-nothing-else";
 /// The file with a server's certificate.

@@ -5,6 +5,7 @@
 mod client;
 pub(crate) mod component;
 mod container;
+mod doctor;
 mod executor;
 mod in_process;
 mod install;
@@ -158,11 +159,8 @@ pub enum OpenError {
     /// There is no thread that could keep a pool of containers filled.
     #[error("the pool of containers has no thread to work on")]
     Pool(#[source] std::io::Error),
-    /// A container cannot give what the configuration requires.
-    #[error(
-        "the container lacks what the configuration requires: {}",
-        Listed(gaps)
-    )]
+    /// A container, or a Pod, cannot give what the configuration requires.
+    #[error("the sandbox lacks what the configuration requires: {}", Listed(gaps))]
     RequirementsUnmet {
         /// What is missing.
         gaps: Vec<Gap>,

@@ -26,15 +26,8 @@ use super::{
 };
 
 /// The backends of this build.
-const BUILT: &[&str] = &[
-    "virtual",
-    "local",
-    "component",
-    "container",
-    #[cfg(feature = "kubernetes")]
-    "kubernetes",
-    "remote",
-];
+#[cfg(not(feature = "kubernetes"))]
+const BUILT: [&str; 5] = ["virtual", "local", "component", "container", "remote"];
 
 /// Reads a configuration, or says everything that is wrong with it.
 pub(super) fn read(text: &str, place: Place<'_>) -> Result<Config, Vec<Problem>> {

@@ -163,6 +163,20 @@ impl Config {
         })
     }
 
+    /// Makes a configuration of a Pod, whose workspace may only be read until [`writable`](Self::writable) says otherwise.
+    #[cfg(feature = "kubernetes")]
+    #[must_use]
+    pub fn kubernetes(options: crate::backends::KubernetesOptions) -> Self {
+        Self::of(SandboxConfig {
+            backend: Backend::Kubernetes {
+                options: Box::new(options),
+                pool: PoolOptions::default(),
+            },
+            workspace: None,
+            writable: false,
+        })
+    }
+
     /// Makes a configuration of what a command reaches, and of a directory there that may only be read until
     /// [`writable`](Self::writable) says otherwise.
     #[must_use]

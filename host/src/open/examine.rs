@@ -2,6 +2,8 @@
 
 use belljar_contract::Context;
 
+#[cfg(feature = "kubernetes")]
+use super::options::kubernetes_options;
 use super::options::{container_options, remote_options};
 use crate::{
     OpenOptions,
@@ -39,11 +41,12 @@ pub async fn examine_ambient(
             options.examine_ambient(context).await
         }
         #[cfg(feature = "kubernetes")]
-        Backend::Kubernetes { .. } => {
-            let sandbox = Sandbox::open_ambient(config, options)?;
-            let report = Report::of(&sandbox.describe());
-            sandbox.close().await?;
-            Ok(report)
+        Backend::Kubernetes {
+            options: kubernetes,
+            ..
+        } => {
+            let options = kubernetes_options(config, kubernetes, options)?;
+            options.examine_ambient(context).await
         }
         Backend::Virtual { .. } | Backend::Local(_) | Backend::Component(_) => {
             let sandbox = Sandbox::open_ambient(config, options)?;

@@ -6,7 +6,7 @@ use belljar_contract::{Error, ErrorKind, Operation, Stop};
 use belljar_protocol::OpenError;
 
 use super::fate::PodFate;
-use crate::backends::install::InstallError;
+use crate::backends::{Gap, install::InstallError};
 
 /// A cluster did not do what was asked of it, or a Pod did not.
 ///
@@ -108,6 +108,12 @@ pub enum KubernetesFailure {
     /// The workspace can only be read, and was to be written.
     #[error("the workspace there cannot be written")]
     NotWritable,
+    /// The Pod lacks what the configuration requires, as its resident sees it.
+    #[error("the Pod lacks what the configuration requires: {}", Lacks(gaps))]
+    Unmet {
+        /// What is missing.
+        gaps: Vec<Gap>,
+    },
     /// The session's variables are more than an opening may have.
     #[error("the variables for processes are too large")]
     VariablesTooLarge,
@@ -173,6 +179,7 @@ impl KubernetesFailure {
             | Self::OtherVersion { .. }
             | Self::Refused { .. }
             | Self::NotWritable
+            | Self::Unmet { .. }
             | Self::VariablesTooLarge
             | Self::Here { .. } => ErrorKind::BackendFailed,
             Self::Stopped(Stop::Cancelled) => ErrorKind::Cancelled,
@@ -212,6 +219,18 @@ impl From<std::io::Error> for KubernetesFailure {
         Self::Here {
             how: error.to_string(),
         }
+    }
+}
+
+struct Lacks<'a>(&'a [Gap]);
+
+impl fmt::Display for Lacks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, gap) in self.0.iter().enumerate() {
+            let before = if index == 0 { "" } else { "; " };
+            write!(f, "{before}{gap}")?;
+        }
+        Ok(())
     }
 }
 

@@ -13,6 +13,7 @@
 //! | `fate`, `failure` | what became of a Pod; why there is no session, or none any more |
 //! | `pool` | Pods that run before a session needs one |
 //! | `prune` | which Pods are left over |
+//! | `examine` | what a Pod gives of what was asked, as its resident sees it |
 //! | `backend` | the session: started once, explained when it dies, removed when it is closed |
 //!
 //! Process 1 of the Pod's container is the resident, or a few lines of shell that become it. It waits for its session,
@@ -21,6 +22,7 @@
 mod backend;
 mod classify;
 mod cluster;
+mod examine;
 mod failure;
 mod fate;
 mod gap;

@@ -31,6 +31,10 @@ impl KubernetesOptions {
     pub(super) fn prepare_ambient(self) -> Result<(Arc<Starter>, Arc<Description>), OpenError> {
         let options = self.validated()?;
         options.located()?;
+        let unmet = gap::unmet(&options);
+        if !unmet.is_empty() {
+            return Err(OpenError::RequirementsUnmet { gaps: unmet });
+        }
         let copies = options.resident == PodResident::Copy;
         let residents = match copies {
             true => install::residents_ambient(&options.residents)

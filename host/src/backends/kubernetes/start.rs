@@ -10,7 +10,9 @@ use super::{
     KubernetesError, KubernetesFailure, KubernetesOptions, PodResident,
     classify::Asked,
     cluster::{Cluster, ask},
+    examine,
     failure::Why,
+    fate::PodFate,
     manifest::{self, OURS},
     marks::Marks,
     running::Running,
@@ -90,6 +92,7 @@ impl Starter {
         match self.meet(context, socket) {
             Ok(client) => {
                 let resident = Resident::new(client);
+                self.prove(context, &resident)?;
                 let keeper = Keeper::start(&resident, self.options.keep_alive);
                 Ok(Running::new(
                     Arc::clone(&self.cluster),
@@ -134,6 +137,22 @@ impl Starter {
         }
     }
 
+    /// Lets a Pod pass that gives what is required, as its resident sees it, before any call is let through.
+    fn prove(&self, context: &Context, resident: &Resident) -> Result<(), Why> {
+        if self.options.require.is_empty() {
+            return Ok(());
+        }
+        let lost = |error: belljar_contract::Error| {
+            let how = error.to_string();
+            KubernetesFailure::Lost { how }.silent()
+        };
+        let facts = resident.probe_here(context).map_err(lost)?;
+        match examine::unmet(&self.options, &facts) {
+            gaps if gaps.is_empty() => Ok(()),
+            gaps => Err(KubernetesFailure::Unmet { gaps }.silent()),
+        }
+    }
+
     /// Why there is no session: where only the stream's end is known, the cluster says more.
     fn why(&self, failure: KubernetesFailure, carrier: &Carrier, pod: &str) -> Why {
         if matches!(failure, KubernetesFailure::Stopped(_)) {
@@ -152,13 +171,10 @@ impl Starter {
             KubernetesFailure::Lost { .. } if MISSING.iter().any(|text| words.contains(text)) => {
                 KubernetesFailure::ProgramMissing
             }
-            failure @ KubernetesFailure::Lost { .. } => {
-                use super::fate::PodFate;
-                match self.fate(pod) {
-                    PodFate::Runs | PodFate::Pending | PodFate::Unknown(_) => failure,
-                    fate => KubernetesFailure::Ended(Box::new(fate)),
-                }
-            }
+            failure @ KubernetesFailure::Lost { .. } => match self.fate(pod) {
+                PodFate::Runs | PodFate::Pending | PodFate::Unknown(_) => failure,
+                fate => KubernetesFailure::Ended(Box::new(fate)),
+            },
             failure => failure,
         };
         (failure, words)

@@ -4,17 +4,39 @@ use std::collections::BTreeMap;
 
 use belljar_protocol::facts::{Attempt, Facts, Told};
 
-use super::{
-    super::{ContainerOptions, container_path::is_below},
-    Finding, listed,
-};
+use super::{Finding, listed};
+
+/// Where a sandbox was meant to be written.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Places<'a> {
+    /// The workspace.
+    pub(in super::super) workspace: &'a str,
+    /// Whether that may be changed.
+    pub(in super::super) writable: bool,
+    /// How large it may become, where it is nobody's and goes with the sandbox.
+    pub(in super::super) scratch: Option<u64>,
+    /// How large `/tmp` may become.
+    pub(in super::super) tmp: u64,
+    /// What else may be written.
+    pub(in super::super) others: Vec<&'a str>,
+    /// Why the workspace may be refused, for people.
+    pub(in super::super) workspace_refused: &'static str,
+    /// The same of `/tmp`.
+    pub(in super::super) tmp_refused: &'static str,
+}
+
+/// Whether a normal path is the other one, or below it.
+pub(in super::super) fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
 
 /// A kernel rounds a size up to whole pages, the largest of which have this many bytes.
 const PAGE: u64 = 64 << 10;
 
 /// What is mounted, a mount a place: of several at one place only the last is seen.
 #[derive(Clone, Debug)]
-pub(super) struct Mounts<'a>(BTreeMap<String, Mount<'a>>);
+pub(in super::super) struct Mounts<'a>(BTreeMap<String, Mount<'a>>);
 
 #[derive(Clone, Copy, Debug)]
 struct Mount<'a> {
@@ -28,7 +50,7 @@ struct Mount<'a> {
 
 impl<'a> Mounts<'a> {
     /// None when they are not told, or a line is none of the kernel's.
-    pub(super) fn new(told: &'a Told) -> Option<Self> {
+    pub(in super::super) fn new(told: &'a Told) -> Option<Self> {
         let Told::Text(text) = told else {
             return None;
         };
@@ -45,12 +67,12 @@ impl<'a> Mounts<'a> {
     }
 
     /// What can be written and is neither the root, nor was asked for, nor harmless.
-    fn unexpected(&self, options: &ContainerOptions) -> Vec<(&str, Mount<'a>)> {
+    fn unexpected(&self, places: &Places<'_>) -> Vec<(&str, Mount<'a>)> {
         let asked = |place: &str| {
             place == "/"
                 || place == "/tmp"
-                || place == options.cwd
-                || options.binds.iter().any(|bind| bind.container == place)
+                || place == places.workspace
+                || places.others.contains(&place)
         };
         let mounts = self.0.iter().map(|(place, mount)| (place.as_str(), *mount));
         mounts
@@ -117,11 +139,11 @@ fn harmless(place: &str, mount: Mount<'_>) -> bool {
 }
 
 /// The root, and everything that is neither asked for nor a volume of the image's.
-pub(super) fn readonly_root(facts: &Facts, options: &ContainerOptions) -> Finding {
+pub(in super::super) fn readonly_root(facts: &Facts, places: &Places<'_>) -> Finding {
     let Some(mounts) = Mounts::new(&facts.mounts) else {
         return Finding::unknown();
     };
-    let others = mounts.unexpected(options);
+    let others = mounts.unexpected(places);
     let others = others.iter().filter(|(_, mount)| !is_volume(*mount));
     let mut writable: Vec<&str> = others.map(|(place, _)| *place).collect();
     if mounts.is_writable("/") {
@@ -141,11 +163,11 @@ pub(super) fn readonly_root(facts: &Facts, options: &ContainerOptions) -> Findin
     }
 }
 
-pub(super) fn image_volumes(facts: &Facts, options: &ContainerOptions) -> Finding {
+pub(in super::super) fn image_volumes(facts: &Facts, places: &Places<'_>) -> Finding {
     let Some(mounts) = Mounts::new(&facts.mounts) else {
         return Finding::unknown();
     };
-    let found = mounts.unexpected(options);
+    let found = mounts.unexpected(places);
     let volumes = found.iter().filter(|(_, mount)| is_volume(*mount));
     let volumes: Vec<&str> = volumes.map(|(place, _)| *place).collect();
     match volumes.is_empty() {
@@ -160,13 +182,12 @@ fn is_volume(mount: Mount<'_>) -> bool {
 }
 
 /// `/tmp`, and the scratch where there is one.
-pub(super) fn sizes(facts: &Facts, options: &ContainerOptions) -> Finding {
+pub(in super::super) fn sizes(facts: &Facts, places: &Places<'_>) -> Finding {
     let Some(mounts) = Mounts::new(&facts.mounts) else {
         return Finding::unknown();
     };
-    let scratch = options.workspace.is_none();
-    let scratch = scratch.then_some((options.cwd.as_str(), options.scratch_bytes));
-    let asked = scratch.into_iter().chain([("/tmp", options.tmp_bytes)]);
+    let scratch = places.scratch.map(|bytes| (places.workspace, bytes));
+    let asked = scratch.into_iter().chain([("/tmp", places.tmp)]);
     let mut got = Vec::new();
     let mut unlimited = Vec::new();
     for (place, asked) in asked {
@@ -202,15 +223,12 @@ fn size(mount: Mount<'_>) -> Option<u64> {
 }
 
 /// The workspace can be changed when that was asked for, and only then.
-pub(super) fn workspace(facts: &Facts, options: &ContainerOptions) -> Finding {
-    match (&facts.workspace, options.writable) {
+pub(in super::super) fn workspace(facts: &Facts, places: &Places<'_>) -> Finding {
+    match (&facts.workspace, places.writable) {
         (Attempt::NotTried, _) => Finding::unknown(),
-        (attempt, true) => can_be_written(
-            attempt,
-            "it belongs to somebody else than user in [sandbox.container], or a rule of the host's keeps it from containers (SELinux: chcon -Rt container_file_t)",
-        ),
+        (attempt, true) => can_be_written(attempt, places.workspace_refused),
         // Nothing in it is anybody's, and it goes with the container.
-        (_, false) if options.workspace.is_none() => {
+        (_, false) if places.scratch.is_some() => {
             Finding::holds("it can only be read, but by programs, whose scratch it is")
         }
         (Attempt::Possible, false) => {
@@ -218,7 +236,7 @@ pub(super) fn workspace(facts: &Facts, options: &ContainerOptions) -> Finding {
         }
         // Whoever is refused today because of the folder's mode may own it tomorrow.
         (Attempt::Refused(_), false) => match Mounts::new(&facts.mounts) {
-            Some(mounts) if mounts.is_writable(&options.cwd) => Finding::broken(
+            Some(mounts) if mounts.is_writable(places.workspace) => Finding::broken(
                 "it is refused, and the mount allows it",
                 "it was to be only read",
             ),
@@ -228,11 +246,8 @@ pub(super) fn workspace(facts: &Facts, options: &ContainerOptions) -> Finding {
     }
 }
 
-pub(super) fn tmp(facts: &Facts) -> Finding {
-    can_be_written(
-        &facts.tmp,
-        "it belongs to somebody else than user in [sandbox.container]",
-    )
+pub(in super::super) fn tmp(facts: &Facts, places: &Places<'_>) -> Finding {
+    can_be_written(&facts.tmp, places.tmp_refused)
 }
 
 fn can_be_written(attempt: &Attempt, otherwise: &str) -> Finding {
@@ -247,18 +262,20 @@ fn can_be_written(attempt: &Attempt, otherwise: &str) -> Finding {
 }
 
 /// Binds that were to be read-only are.
-pub(super) fn binds(facts: &Facts, options: &ContainerOptions) -> Finding {
+pub(in super::super) fn binds<'a>(
+    facts: &Facts,
+    binds: impl IntoIterator<Item = (&'a str, bool)>,
+) -> Finding {
     let Some(mounts) = Mounts::new(&facts.mounts) else {
         return Finding::unknown();
     };
     let mut got = Vec::new();
     let mut broken = Vec::new();
-    for bind in &options.binds {
-        let place = bind.container.as_str();
+    for (place, writable) in binds {
         let (what, right) = match mounts.at(place) {
             None => ("is not there", false),
-            Some(mount) if mount.writable => ("can be written", bind.writable),
-            Some(_) => ("is read-only", !bind.writable),
+            Some(mount) if mount.writable => ("can be written", writable),
+            Some(_) => ("is read-only", !writable),
         };
         got.push(format!("{place} {what}"));
         if !right {

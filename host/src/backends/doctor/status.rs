@@ -59,10 +59,10 @@ const SECCOMP_FILTER: u64 = 2;
 
 /// What the file says; what it does not say, or says otherwise than the kernel does, is none.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Status<'a>(Option<&'a str>);
+pub(in super::super) struct Status<'a>(Option<&'a str>);
 
 impl<'a> Status<'a> {
-    pub(super) fn new(told: &'a Told) -> Self {
+    pub(in super::super) fn new(told: &'a Told) -> Self {
         match told {
             Told::Text(text) => Self(Some(text)),
             Told::Unknown | Told::Absent => Self(None),
@@ -90,7 +90,7 @@ impl<'a> Status<'a> {
     }
 }
 
-pub(super) fn no_new_privileges(status: Status<'_>) -> Finding {
+pub(in super::super) fn no_new_privileges(status: Status<'_>) -> Finding {
     match status.number("NoNewPrivs") {
         Some(1) => Finding::holds("on"),
         Some(_) => Finding::broken("off", "a program can get more rights than its caller has"),
@@ -98,7 +98,7 @@ pub(super) fn no_new_privileges(status: Status<'_>) -> Finding {
     }
 }
 
-pub(super) fn seccomp(status: Status<'_>) -> Finding {
+pub(in super::super) fn seccomp(status: Status<'_>) -> Finding {
     match status.number("Seccomp") {
         Some(SECCOMP_FILTER) => Finding::holds("a filter"),
         Some(mode) => Finding::broken(format!("mode {mode}"), "no system call is filtered"),
@@ -107,7 +107,7 @@ pub(super) fn seccomp(status: Status<'_>) -> Finding {
 }
 
 /// Fewer capabilities than were given back are no gap: an engine gives a user who is not root none.
-pub(super) fn capabilities(status: Status<'_>, given: &BTreeSet<String>) -> Finding {
+pub(in super::super) fn capabilities(status: Status<'_>, given: &BTreeSet<String>) -> Finding {
     let sets: Option<Vec<u64>> = SETS.iter().map(|name| status.set(name)).collect();
     let Some(sets) = sets else {
         return Finding::unknown();
@@ -125,7 +125,7 @@ pub(super) fn capabilities(status: Status<'_>, given: &BTreeSet<String>) -> Find
 }
 
 /// `user` and, where one was asked for, `group`.
-pub(super) fn user(status: Status<'_>, expected: Option<(u32, Option<u32>)>) -> Finding {
+pub(in super::super) fn user(status: Status<'_>, expected: Option<(u32, Option<u32>)>) -> Finding {
     let (Some(uids), Some(gids)) = (status.ids("Uid"), status.ids("Gid")) else {
         return Finding::unknown();
     };

@@ -36,12 +36,20 @@ impl std::fmt::Display for Limit {
     }
 }
 
-pub(super) fn pids(facts: &Facts, asked: Option<u32>) -> Finding {
+pub(in super::super) fn pids(facts: &Facts, asked: Option<u32>) -> Finding {
     finding(least(facts, "pids.max"), asked.map(u64::from), "")
 }
 
+/// Memory is what was asked, whatever becomes of swap.
+#[cfg(feature = "kubernetes")]
+pub(in super::super) fn memory_alone(facts: &Facts, asked: Option<u64>) -> Finding {
+    let least = |name| least(facts, name);
+    let memory = least("memory.max").or_else(|| least("memory.limit_in_bytes"));
+    finding(memory, asked, " bytes")
+}
+
 /// Memory and swap together are what was asked.
-pub(super) fn memory(facts: &Facts, asked: Option<u64>) -> Finding {
+pub(in super::super) fn memory(facts: &Facts, asked: Option<u64>) -> Finding {
     let least = |name| least(facts, name);
     let memory = least("memory.max").or_else(|| least("memory.limit_in_bytes"));
     let found = finding(memory, asked, " bytes");
@@ -67,7 +75,7 @@ pub(super) fn memory(facts: &Facts, asked: Option<u64>) -> Finding {
     }
 }
 
-pub(super) fn cpus(facts: &Facts, asked: Option<u32>) -> Finding {
+pub(in super::super) fn cpus(facts: &Facts, asked: Option<u32>) -> Finding {
     let v2 = facts.limits.iter().filter_map(|file| {
         let text = file.path.ends_with("/cpu.max").then_some(&file.text)?;
         let (quota, period) = text.split_once(' ')?;

@@ -15,7 +15,7 @@ const OF_THE_KERNEL: [&str; 9] = [
 
 const LOOPBACK: &str = "lo";
 
-pub(super) fn no_network(facts: &Facts) -> Finding {
+pub(in super::super) fn no_network(facts: &Facts) -> Finding {
     let Told::Text(interfaces) = &facts.interfaces else {
         return Finding::unknown();
     };
