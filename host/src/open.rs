@@ -6,6 +6,7 @@
 mod component;
 mod examine;
 mod options;
+mod programs;
 mod sandboxes;
 
 use std::{collections::BTreeMap, path::PathBuf};
@@ -27,6 +28,8 @@ use crate::{
 /// What the application says of itself, and no configuration can.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
+    /// The host that loads and runs the programs of the `virtual` backend; none: one is made for them.
+    pub host: Option<Host>,
     /// As [`LocalOptions::owns_all_children`].
     pub owns_all_children: bool,
     /// The variables of a container engine's program, and of a remote backend's command: where its engine is, or how
@@ -38,7 +41,7 @@ pub struct OpenOptions {
     pub container_state: Option<PathBuf>,
     /// The variables in which a configuration says that secrets are: see [`Config::secret_variables`].
     pub secrets: SecretVariables,
-    /// As [`HostOptions::cache`], for a backend that is a component.
+    /// As [`HostOptions::cache`], for a backend that is a component, and for the programs of `virtual`.
     pub compilation_cache: Option<PathBuf>,
     /// The kubeconfig files where a configuration names none.
     pub kubeconfig: Vec<PathBuf>,
@@ -86,9 +89,10 @@ impl Sandbox {
         let writable = config.sandbox.writable;
         let limits = config.limits;
         let backend = match &config.sandbox.backend {
-            Backend::Virtual => VirtualOptions {
+            Backend::Virtual { programs } => VirtualOptions {
                 workspace,
                 writable,
+                programs: programs::load_ambient(config, programs, &options)?,
                 limits,
             }
             .open_ambient(),

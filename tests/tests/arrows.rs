@@ -70,6 +70,18 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ),
     (
         // Of the backends it names options, and opens none; see `OPTIONS`.
+        "host/src/programs",
+        &[
+            "crate::config",
+            "crate::backends",
+            "crate::layers",
+            "crate::host",
+            "crate::tool",
+            "wasmtime",
+            "clap",
+        ],
+    ),
+    (
         "host/src/config",
         &[
             ".open_ambient",

@@ -9,12 +9,13 @@ use std::{
 };
 
 use belljar::{
-    Backend, Context, async_trait,
+    Backend, Context, Host, HostOptions, async_trait,
     backends::{
         ContainerEngine, ContainerOptions, EngineEnvironment, KubernetesOptions, LocalOptions,
         OpenError, RemoteOptions, ResidentChoice, TransportChoice, VirtualOptions,
     },
     layers::{Policy, PolicyBackend},
+    programs::{ProgramSet, Programs},
 };
 use belljar_conformance::{
     Case, Factory, Failure, HostDirectory, Outcome, Shared, TIME_LIMIT, Workspace, cases, run_case,
@@ -64,6 +65,10 @@ fn main() -> ExitCode {
     let mut backends: Vec<(&str, Arc<dyn Factory>)> = vec![
         ("local", Arc::new(Directory::new(local, true))),
         ("virtual", Arc::new(Directory::new(virtual_, true))),
+        (
+            "virtual-programs",
+            Arc::new(Directory::new(with_program, true)),
+        ),
         ("resident", Arc::new(Directory::new(resident, true))),
         // The sandbox's own processes make what the host makes in the other.
         ("local-from-inside", Arc::new(Directory::new(local, false))),
@@ -302,6 +307,25 @@ type Open = fn(&Path) -> Result<Arc<dyn Backend>, OpenError>;
 fn virtual_(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
     let options = VirtualOptions {
         workspace: Some(workspace.to_owned()),
+        ..VirtualOptions::default()
+    };
+    options.open_ambient()
+}
+
+/// The same with a program, and so with processes. There is no shell, in whose language most cases about processes are;
+/// what those are about is in `programs`.
+fn with_program(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
+    static PROGRAMS: OnceLock<Arc<dyn Programs>> = OnceLock::new();
+    let programs = PROGRAMS.get_or_init(|| {
+        let nothing = r#"(module (memory (export "memory") 1) (func (export "_start")))"#;
+        let nothing = wat::parse_str(nothing).expect("the text is WebAssembly");
+        let host = Host::new(HostOptions::default()).expect("the engine starts");
+        let nothing = host.load_program(&nothing).expect("it is a program");
+        Arc::new(ProgramSet::default().with("true", nothing))
+    });
+    let options = VirtualOptions {
+        workspace: Some(workspace.to_owned()),
+        programs: Some(Arc::clone(programs)),
         ..VirtualOptions::default()
     };
     options.open_ambient()

@@ -98,6 +98,17 @@ pub enum OpenError {
         "the local backend runs processes on this machine with your rights, and nothing confines them; to allow it, set allow-host-processes = true in [sandbox.local]"
     )]
     HostProcessesNotAllowed,
+    /// A program that the sandbox is to have is not loaded.
+    #[error("the program {name} of [sandbox.virtual.programs] is not loaded")]
+    Program {
+        /// The program's name.
+        name: String,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// What runs programs does not start.
+    #[error("programs cannot be run")]
+    Runtime(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// This system cannot supervise processes.
     #[error("this system cannot supervise processes")]
     Supervisor(#[source] std::io::Error),

@@ -68,6 +68,9 @@ pub(super) struct Sandbox {
     pub(super) workspace: Option<Spanned<String>>,
     /// Whether anything in the workspace may be changed. Default: true.
     pub(super) writable: Option<bool>,
+    /// Read only when the backend is virtual.
+    #[schemars(with = "Option<Virtual>")]
+    pub(super) r#virtual: Option<Spanned<Virtual>>,
     /// Read only when the backend is local.
     #[serde(default)]
     pub(super) local: Local,
@@ -85,11 +88,23 @@ pub(super) struct Sandbox {
     pub(super) remote: Option<Spanned<Remote>>,
 }
 
+/// What the virtual backend has beside files.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Virtual {
+    /// Programs that need no operating system, by the name that a command calls them by: files of WASI commands,
+    /// relative to this file. One file may have several names; a program is told its name. Default: none, and then
+    /// there are no processes.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) programs: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
 /// A mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum BackendName {
-    /// Files only, confined to the workspace.
+    /// Files, confined to the workspace, and programs that need no operating system.
     Virtual,
     /// Files, and processes of this machine with the host's own rights.
     Local,

@@ -19,7 +19,7 @@ use super::{
     local_table::{self, NOT_A_VARIABLE, is_variable},
     place::Place,
     position::Position,
-    remote_table,
+    programs_table, remote_table,
     sandbox::{Backend, SandboxConfig},
     structure,
     tool::{ToolConfig, name_problem},
@@ -158,8 +158,13 @@ impl Reading<'_> {
     fn sandbox(&mut self, sandbox: &Sandbox) -> SandboxConfig {
         let name = sandbox.backend.as_ref();
         let offset = name.map_or(0, |name| name.span().start);
-        let mut backend = Backend::Virtual;
-        match name.map_or(BackendName::Virtual, |name| *name.get_ref()) {
+        let chosen = name.map_or(BackendName::Virtual, |name| *name.get_ref());
+        let programs = match chosen {
+            BackendName::Virtual => programs_table::read(self, sandbox.r#virtual.as_ref()),
+            _ => BTreeMap::new(),
+        };
+        let mut backend = Backend::Virtual { programs };
+        match chosen {
             BackendName::Virtual => {}
             BackendName::Local => {
                 backend = Backend::Local(local_table::read(self, &sandbox.local, offset))
@@ -193,6 +198,8 @@ impl Reading<'_> {
                 backend = Backend::Remote(remote_table::read(self, table, offset));
             }
         }
+        let programs = sandbox.r#virtual.as_ref();
+        let programs = programs.filter(|_| !matches!(backend, Backend::Virtual { .. }));
         let container = sandbox.container.as_ref();
         let container = container.filter(|_| !matches!(backend, Backend::Container { .. }));
         let kubernetes = sandbox.kubernetes.as_ref();
@@ -207,6 +214,7 @@ impl Reading<'_> {
             ("container", container.map(Spanned::span)),
             ("kubernetes", kubernetes.map(Spanned::span)),
             ("remote", remote.map(Spanned::span)),
+            ("virtual", programs.map(Spanned::span)),
         ] {
             if let Some(at) = at {
                 let message = "not looked at: another backend is chosen".to_owned();

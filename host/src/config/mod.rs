@@ -21,6 +21,7 @@ mod local_table;
 mod nearest;
 mod place;
 mod position;
+mod programs_table;
 mod quantity;
 #[cfg(feature = "registry")]
 mod registry_table;
@@ -115,7 +116,9 @@ impl Config {
     #[must_use]
     pub fn temporary() -> Self {
         Self::of(SandboxConfig {
-            backend: Backend::Virtual,
+            backend: Backend::Virtual {
+                programs: BTreeMap::new(),
+            },
             workspace: None,
             writable: true,
         })
@@ -126,7 +129,9 @@ impl Config {
     #[must_use]
     pub fn virtual_at(workspace: impl Into<PathBuf>) -> Self {
         Self::of(SandboxConfig {
-            backend: Backend::Virtual,
+            backend: Backend::Virtual {
+                programs: BTreeMap::new(),
+            },
             workspace: Some(workspace.into()),
             writable: false,
         })

@@ -1,10 +1,12 @@
 //! The `[sandbox]` table: a backend and its workspace.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 #[cfg(feature = "kubernetes")]
 use super::kubernetes_table;
-use super::{component_table, container_table, error::Problem, local_table, remote_table};
+use super::{
+    component_table, container_table, error::Problem, local_table, programs_table, remote_table,
+};
 #[cfg(feature = "kubernetes")]
 use crate::backends::KubernetesOptions;
 use crate::backends::{
@@ -34,8 +36,11 @@ pub struct SandboxConfig {
     reason = "a program has one or two, and a box would be in everybody's way"
 )]
 pub enum Backend {
-    /// Files only, confined to the workspace.
-    Virtual,
+    /// Files, confined to the workspace, and programs that need no operating system.
+    Virtual {
+        /// The programs by their names: files of the host.
+        programs: BTreeMap<String, PathBuf>,
+    },
     /// Files, and processes of this machine with the host's own rights.
     Local(LocalOptions),
     /// A container.
@@ -65,7 +70,7 @@ impl SandboxConfig {
     pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
         let variables = match &self.backend {
             // What a component is told reaches no process by itself.
-            Backend::Virtual | Backend::Component(_) => None,
+            Backend::Virtual { .. } | Backend::Component(_) => None,
             Backend::Local(options) => Some(&options.environment),
             Backend::Container { options, .. } => Some(&options.environment),
             Backend::Remote(options) => Some(&options.environment),
@@ -79,7 +84,7 @@ impl SandboxConfig {
     /// What is wrong, whoever made it.
     pub(super) fn problems(&self) -> Vec<Problem> {
         match &self.backend {
-            Backend::Virtual => Vec::new(),
+            Backend::Virtual { programs } => programs_table::problems(programs),
             Backend::Local(options) => local_table::problems(options),
             Backend::Container { options, .. } => container_table::problems(options),
             #[cfg(feature = "kubernetes")]

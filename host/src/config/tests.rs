@@ -365,4 +365,5 @@ mod component;
 mod container;
 #[cfg(feature = "kubernetes")]
 mod kubernetes;
+mod programs;
 mod remote;

@@ -33,6 +33,7 @@ fn need() -> Need {
             packages: Vec::new(),
             features: "compiler-builtins-mem",
             optimization: "s",
+            c_library: None,
         },
     }
 }

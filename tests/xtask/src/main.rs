@@ -22,11 +22,13 @@ mod guests;
 mod kubernetes;
 mod packages;
 mod process;
+mod programs;
 mod residents;
 mod steps;
 mod tally;
 mod test;
 mod toolchain;
+mod wasi_libc;
 mod workspace;
 
 use std::process::ExitCode;
@@ -39,8 +41,9 @@ Usage: cargo xtask COMMAND
 
   demo                 build everything and show the coding tools at work on this source tree
   test [--quick]       run every check and test; --quick: unit tests and conformance on virtual
-  setup                make ready what tests need: engines, a cluster, guests and residents
+  setup                make ready what tests need: engines, a cluster, guests, programs and residents
   guests               build the coding tools and the test guests into target/guests
+  programs             build WASI commands for tests from crates.io's packages, into target/programs
   residents            build the static residents, for x86-64 and aarch64, into target/residents
   engines              make the container engines of this machine ready for the tests
   kubernetes [--build|--down]
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         ["test", "--quick"] => return test::quick(&workspace),
         ["setup"] => return test::setup(&workspace),
         ["guests"] => guests::build(&workspace),
+        ["programs"] => programs::build(&workspace),
         ["residents"] => residents::build(&workspace),
         ["engines"] => engines::ready(&workspace),
         ["kubernetes"] => kubernetes::ready(&workspace),
