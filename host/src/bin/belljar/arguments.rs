@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     commands::{
         completions, config, conformance, doctor, exec, exit_codes, fs, init, inspect, prune, run,
-        session, tools,
+        serve, session, tools,
     },
     exit_code::{Exit, TABLE},
     failure::Failure,
@@ -38,6 +38,7 @@ pub(crate) enum Command {
     Inspect(inspect::Arguments),
     Exec(exec::Arguments),
     Fs(fs::Arguments),
+    Serve(serve::Arguments),
     Session(session::Arguments),
     Conformance(conformance::Arguments),
     Doctor(doctor::Arguments),
@@ -53,7 +54,7 @@ impl Command {
     pub(crate) fn runtime(&self) -> tokio::runtime::Builder {
         let mut builder = match self {
             // Many calls at once, some with megabytes to encode.
-            Self::Session(_) => {
+            Self::Serve(_) | Self::Session(_) => {
                 let mut builder = tokio::runtime::Builder::new_multi_thread();
                 builder.worker_threads(2);
                 builder
@@ -72,6 +73,7 @@ impl Command {
             Self::Inspect(arguments) => arguments.run(output, interrupt).await,
             Self::Exec(arguments) => arguments.run(output, interrupt).await,
             Self::Fs(arguments) => arguments.run(output, interrupt).await,
+            Self::Serve(arguments) => arguments.run(output, interrupt).await,
             Self::Session(arguments) => arguments.run(interrupt).await,
             Self::Conformance(arguments) => arguments.run(output, interrupt).await,
             Self::Doctor(arguments) => arguments.run(output, interrupt).await,

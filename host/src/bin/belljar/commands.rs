@@ -11,5 +11,6 @@ pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod prune;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod session;
 pub(crate) mod tools;

@@ -14,10 +14,12 @@ mod component;
 mod engine;
 mod exit_code;
 mod failure;
+mod http;
 mod interrupt;
 mod output;
 mod progress;
 mod sandbox;
+mod stdio;
 
 use arguments::Arguments;
 use clap::Parser as _;
