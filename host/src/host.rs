@@ -7,9 +7,11 @@ use std::{
 
 use crate::{
     limits::CallLimits,
+    programs::Program,
     runtime::{
         CacheError, CompilationCache, Component, EngineError, EngineOptions, LoadError,
-        MAX_COMPONENT_BYTES, WasiMode, WasmEngine, read_component_ambient,
+        LoadedProgram, MAX_COMPONENT_BYTES, ProgramError, WasiMode, WasmEngine, read_ambient,
+        read_component_ambient,
     },
     tool::Tool,
 };
@@ -64,12 +66,20 @@ pub enum HostError {
     Cache(#[from] CacheError),
 }
 
-/// One engine, and the tools loaded into it. Cheap to clone.
+/// One engine, and the tools loaded into it. Cheap to clone; every clone is the same host.
 #[derive(Clone)]
 pub struct Host {
     engine: Arc<WasmEngine>,
     most: CallLimits,
 }
+
+impl PartialEq for Host {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.engine, &other.engine)
+    }
+}
+
+impl Eq for Host {}
 
 impl std::fmt::Debug for Host {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -134,6 +144,29 @@ impl Host {
         }
         let component = Component::load(&self.engine, bytes, wasi)?;
         Ok(Tool::new(component, self.most))
+    }
+
+    /// Loads a program of a file: a WASI command, as a component or as a module of the first preview.
+    ///
+    /// # Ambient authority
+    /// The path is the host's.
+    ///
+    /// # Errors
+    /// [`ProgramError`] when the file cannot be read, is no command, or imports more than a command line's WASI.
+    pub fn load_program_ambient(&self, path: &Path) -> Result<Program, ProgramError> {
+        let bytes = read_ambient(path).map_err(|source| ProgramError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        self.load_program(&bytes)
+    }
+
+    /// Loads a program.
+    ///
+    /// # Errors
+    /// [`ProgramError`] when it is no command, or imports more than a command line's WASI.
+    pub fn load_program(&self, bytes: &[u8]) -> Result<Program, ProgramError> {
+        LoadedProgram::load(&self.engine, bytes).map(Program::new)
     }
 
     /// Whether calls take their instance from a pool, which makes them cheaper. Where the

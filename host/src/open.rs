@@ -6,9 +6,13 @@
 mod component;
 mod examine;
 mod options;
+mod programs;
 mod sandboxes;
 
 use std::{collections::BTreeMap, path::PathBuf};
+
+#[cfg(feature = "kubernetes")]
+use self::options::kubernetes_options;
 
 pub use self::{examine::examine_ambient, sandboxes::Sandboxes};
 use crate::{
@@ -24,6 +28,8 @@ use crate::{
 /// What the application says of itself, and no configuration can.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
+    /// The host that loads and runs the programs of the `virtual` backend; none: one is made for them.
+    pub host: Option<Host>,
     /// As [`LocalOptions::owns_all_children`].
     pub owns_all_children: bool,
     /// The variables of a container engine's program, and of a remote backend's command: where its engine is, or how
@@ -35,8 +41,10 @@ pub struct OpenOptions {
     pub container_state: Option<PathBuf>,
     /// The variables in which a configuration says that secrets are: see [`Config::secret_variables`].
     pub secrets: SecretVariables,
-    /// As [`HostOptions::cache`], for a backend that is a component.
+    /// As [`HostOptions::cache`], for a backend that is a component, and for the programs of `virtual`.
     pub compilation_cache: Option<PathBuf>,
+    /// The kubeconfig files where a configuration names none.
+    pub kubeconfig: Vec<PathBuf>,
 }
 
 /// Why the tools of a configuration are not loaded.
@@ -81,9 +89,10 @@ impl Sandbox {
         let writable = config.sandbox.writable;
         let limits = config.limits;
         let backend = match &config.sandbox.backend {
-            Backend::Virtual => VirtualOptions {
+            Backend::Virtual { programs } => VirtualOptions {
                 workspace,
                 writable,
+                programs: programs::load_ambient(config, programs, &options)?,
                 limits,
             }
             .open_ambient(),
@@ -98,6 +107,11 @@ impl Sandbox {
             Backend::Container {
                 options: container, ..
             } => container_options(config, container, options).open_ambient(),
+            #[cfg(feature = "kubernetes")]
+            Backend::Kubernetes {
+                options: kubernetes,
+                ..
+            } => kubernetes_options(config, kubernetes, options)?.open_ambient(),
             Backend::Remote(remote) => remote_options(config, remote, options)?.open_ambient(),
             #[cfg(feature = "component-backend")]
             Backend::Component(component) => component::open_ambient(config, component, options),

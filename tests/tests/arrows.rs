@@ -70,6 +70,18 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ),
     (
         // Of the backends it names options, and opens none; see `OPTIONS`.
+        "host/src/programs",
+        &[
+            "crate::config",
+            "crate::backends",
+            "crate::layers",
+            "crate::host",
+            "crate::tool",
+            "wasmtime",
+            "clap",
+        ],
+    ),
+    (
         "host/src/config",
         &[
             ".open_ambient",
@@ -116,12 +128,16 @@ const OPTIONS: &[&str] = &[
     "Bind",
     "ComponentLimits",
     "ComponentOptions",
+    "ClusterAccess",
     "ContainerEngine",
     "ContainerOptions",
     "ContainerUser",
     "Guarantee",
     "HttpGrant",
+    "KubernetesOptions",
     "LocalOptions",
+    "PodResident",
+    "PodToleration",
     "PoolOptions",
     "PullPolicy",
     "RemoteOptions",

@@ -13,18 +13,25 @@ mod container_table;
 mod document;
 mod error;
 mod interpret;
+#[cfg(feature = "kubernetes")]
+mod kubernetes_table;
 mod limits;
 mod load;
 mod local_table;
 mod nearest;
 mod place;
 mod position;
+mod programs_table;
 mod quantity;
+#[cfg(feature = "registry")]
+mod registry_table;
 mod remote_table;
 mod sandbox;
 mod structure;
 mod tool;
 
+#[cfg(feature = "registry")]
+pub use self::registry_table::RegistryConfig;
 pub use self::{
     error::{ConfigError, Notice, Problem, ProblemKind},
     load::{FILE_NAME, Loader},
@@ -76,6 +83,9 @@ pub struct Config {
     pub limits: Limits,
     /// The limits of one call of a tool.
     pub call_limits: CallLimits,
+    /// How components of registries are fetched.
+    #[cfg(feature = "registry")]
+    pub registry: RegistryConfig,
     /// What is granted to which tool, by the name that listing shows.
     pub tools: BTreeMap<String, ToolConfig>,
     /// The file that it was read from.
@@ -92,6 +102,8 @@ impl Config {
             sandbox,
             limits: Limits::default(),
             call_limits: CallLimits::default(),
+            #[cfg(feature = "registry")]
+            registry: RegistryConfig::default(),
             tools: BTreeMap::new(),
             file: None,
             notices: Vec::new(),
@@ -104,7 +116,9 @@ impl Config {
     #[must_use]
     pub fn temporary() -> Self {
         Self::of(SandboxConfig {
-            backend: Backend::Virtual,
+            backend: Backend::Virtual {
+                programs: BTreeMap::new(),
+            },
             workspace: None,
             writable: true,
         })
@@ -115,7 +129,9 @@ impl Config {
     #[must_use]
     pub fn virtual_at(workspace: impl Into<PathBuf>) -> Self {
         Self::of(SandboxConfig {
-            backend: Backend::Virtual,
+            backend: Backend::Virtual {
+                programs: BTreeMap::new(),
+            },
             workspace: Some(workspace.into()),
             writable: false,
         })
@@ -143,6 +159,20 @@ impl Config {
                 pool: PoolOptions::default(),
             },
             workspace: Some(workspace.into()),
+            writable: false,
+        })
+    }
+
+    /// Makes a configuration of a Pod, whose workspace may only be read until [`writable`](Self::writable) says otherwise.
+    #[cfg(feature = "kubernetes")]
+    #[must_use]
+    pub fn kubernetes(options: crate::backends::KubernetesOptions) -> Self {
+        Self::of(SandboxConfig {
+            backend: Backend::Kubernetes {
+                options: Box::new(options),
+                pool: PoolOptions::default(),
+            },
+            workspace: None,
             writable: false,
         })
     }

@@ -207,6 +207,7 @@ fn another_version_and_none_are_refused() {
     assert!(matches!(problems("")[0].2, ProblemKind::Missing(_)));
 }
 
+#[cfg(not(feature = "kubernetes"))]
 #[test]
 fn a_backend_of_other_builds_is_known_and_refused() {
     let found = problems("version = 1\nsandbox.backend = 'kubernetes'");
@@ -362,4 +363,7 @@ fn every_key_is_explained() {
 
 mod component;
 mod container;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;
+mod programs;
 mod remote;

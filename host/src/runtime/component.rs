@@ -11,7 +11,7 @@ use super::{
     answer::{Answer, convert_answer},
     audit::{Import, WasiMode, World, audit},
     bindings::{ToolPre, exports::belljar::sandbox::tools as wit},
-    cache::EntryName,
+    cache::{Code, EntryName},
     call::{Call, CallError, call},
     convert,
     description::{LoadedTool, ToolDescription, check_tools},
@@ -56,7 +56,11 @@ impl Component {
                     .map_err(|error| LoadError::Describe(Box::new(error)))?;
                 let tools = check_tools(described)?;
                 if let Some((cache, name)) = &cache {
-                    cache.store(name, &compiled, tools.iter().map(|tool| &tool.description));
+                    cache.store(
+                        name,
+                        &Code::Component(compiled),
+                        tools.iter().map(|tool| &tool.description),
+                    );
                 }
                 (instance, tools)
             }

@@ -11,6 +11,7 @@ use super::{
     bindings::Tool,
     cache::{Compatibility, CompilationCache},
     load_error::LoadError,
+    programs::Linkers,
     state::CallState,
     ticker::Ticker,
 };
@@ -78,6 +79,7 @@ impl Base {
 /// The engine of tools.
 pub(crate) struct WasmEngine {
     pub(super) base: Base,
+    pub(super) programs: Linkers,
     strict: Linker<CallState>,
     inert: Linker<CallState>,
     pooled: bool,
@@ -120,6 +122,7 @@ impl WasmEngine {
         Ok(Self {
             strict: linker(false).map_err(EngineError::new)?,
             inert: linker(true).map_err(EngineError::new)?,
+            programs: Linkers::new(&engine).map_err(EngineError::new)?,
             base: Base::new(engine, options.cache)?,
             pooled,
         })

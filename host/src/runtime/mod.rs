@@ -16,6 +16,7 @@ mod imports;
 #[cfg(feature = "component-backend")]
 pub(crate) mod lender;
 mod load_error;
+mod programs;
 mod read;
 mod schema;
 mod state;
@@ -31,7 +32,9 @@ pub use description::ToolDescription;
 pub use engine::EngineError;
 pub(crate) use engine::{EngineOptions, WasmEngine};
 pub use load_error::LoadError;
-pub(crate) use read::read_component_ambient;
+pub use programs::ProgramError;
+pub(crate) use programs::{LoadedProgram, Start as ProgramStart};
+pub(crate) use read::{read_ambient, read_component_ambient};
 pub use state::{LogLevel, Progress, ProgressSink};
 
 /// The largest component, in bytes: three times one that carries a Python interpreter. What is

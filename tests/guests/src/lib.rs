@@ -17,4 +17,4 @@ mod components;
 #[cfg(not(target_family = "wasm"))]
 mod text;
 #[cfg(not(target_family = "wasm"))]
-pub use components::{coding, component, names};
+pub use components::{coding, component, names, shim};

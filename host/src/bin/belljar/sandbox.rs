@@ -112,5 +112,6 @@ pub(crate) fn open_options(config: &Config) -> OpenOptions {
         container_state: ambient::container_state_folder(),
         secrets: config.secret_variables().filter_map(secret).collect(),
         compilation_cache: ambient::cache_folder(),
+        kubeconfig: ambient::kubeconfig(),
     }
 }

@@ -8,7 +8,7 @@ use wasmtime::component::Linker;
 use super::{
     super::{
         audit::{WasiMode, World as WorldName, audit},
-        cache::{CompilationCache, EntryName},
+        cache::{Code, CompilationCache, EntryName},
         engine::{Base, EngineError},
         load_error::LoadError,
     },
@@ -63,7 +63,7 @@ impl Lender {
             None => {
                 let compiled = base.compile(bytes)?;
                 if let Some((cache, name)) = &cache {
-                    cache.store(name, &compiled, std::iter::empty());
+                    cache.store(name, &Code::Component(compiled.clone()), std::iter::empty());
                 }
                 compiled
             }

@@ -51,15 +51,11 @@ impl Arguments {
         }
         // Opened in any case: what is wrong with the configuration is said once, not by each case.
         let sandbox = sandbox::open(&config)?.within(interrupt.context().clone());
-        let elsewhere = matches!(
-            config.sandbox.backend,
-            Backend::Remote(_) | Backend::Component(_)
-        );
         let lent = matches!(config.sandbox.backend, Backend::Component(_));
         let factory: Arc<dyn Factory> = if lent && sandbox.list(".", None).await?.total == 0 {
             sandbox.close().await?;
             Arc::new(Lent { config })
-        } else if elsewhere || config.sandbox.workspace.is_some() {
+        } else if config.sandbox.workspace.is_some() || elsewhere(&config) {
             Arc::new(Shared::new((*sandbox).clone()))
         } else {
             sandbox.close().await?;
@@ -91,6 +87,14 @@ impl Arguments {
             _ => Exit::Failed,
         })
     }
+}
+
+/// Whether the workspace is no directory of this machine, so that a temporary one here is nothing there.
+fn elsewhere(config: &Config) -> bool {
+    matches!(
+        config.sandbox.backend,
+        Backend::Remote(_) | Backend::Component(_) | Backend::Kubernetes { .. }
+    )
 }
 
 /// Opens a sandbox in a temporary workspace for each case, and the host's own way to it.
