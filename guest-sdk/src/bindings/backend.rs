@@ -16,8 +16,9 @@ pub mod belljar {
         ///
         /// The grant has hosts, ports and methods; `https` and public addresses only, unless it says otherwise. The name is
         /// resolved by the host, and it is the address that is connected to which is judged. Redirects are followed a few
-        /// times, each judged as a request of its own; to another host or port they lose `authorization`,
-        /// `proxy-authorization` and `cookie`. There are no cookies and no proxies but those that a component does itself.
+        /// times, each judged as a request of its own; to another scheme, host or port only `accept`, `accept-language`,
+        /// `content-language`, `content-type` and `user-agent` go along. There are no cookies but those that a component
+        /// sends, and no proxies.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod outgoing_http {
             #[used]

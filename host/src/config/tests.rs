@@ -212,7 +212,7 @@ fn a_backend_of_other_builds_is_known_and_refused() {
     let found = problems("version = 1\nsandbox.backend = 'kubernetes'");
     let kind = ProblemKind::BackendNotBuilt {
         backend: "kubernetes",
-        has: vec!["virtual", "local", "container", "remote"],
+        has: vec!["virtual", "local", "component", "container", "remote"],
     };
     assert_eq!(found, [("sandbox.backend".into(), (2, 19), kind)]);
 }
@@ -360,5 +360,6 @@ fn every_key_is_explained() {
     walk("", &Config::schema());
 }
 
+mod component;
 mod container;
 mod remote;

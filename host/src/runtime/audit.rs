@@ -37,6 +37,15 @@ impl World {
         }
     }
 
+    /// The world that a component is for, as far as its imports and exports say it.
+    ///
+    /// # Errors
+    /// [`LoadError`] when it is of none, or imports what its world does not have.
+    pub fn of_component(bytes: &[u8]) -> Result<Self, LoadError> {
+        let worlds = [Self::Backend, Self::Client, Self::Tool];
+        audit(bytes, WasiMode::Deny, &worlds).map(|(world, _)| world)
+    }
+
     /// The interfaces that it may import.
     const fn imports(self) -> &'static [&'static str] {
         match self {

@@ -1,5 +1,7 @@
 //! A client over a server that runs commands: `POST /exec?stdin=LENGTH`, `GET` and `PUT /files/PATH`, with a token.
 
+#![cfg(target_family = "wasm")]
+
 use belljar_guest::{
     Operation, Result,
     http::{HttpError, Request, Response},

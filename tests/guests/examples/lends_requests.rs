@@ -1,6 +1,8 @@
 //! A backend whose files are requests: a file's name is that of a setting, `METHOD URL [NAME: VALUE]…` in lines, and
 //! its content what came of it, with the headers that the server said it had got.
 
+#![cfg(target_family = "wasm")]
+
 use belljar_guest::{
     Error, ErrorKind, Result,
     files::{Content, Version},

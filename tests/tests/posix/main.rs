@@ -4,6 +4,11 @@
 //! Apart from the other backends' tests: here this process is what a container's first one is, and reaps what has lost
 //! its parent.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a component is a file of the operator's"
+)]
+
 mod local_client;
 mod local_exec;
 mod orphans;

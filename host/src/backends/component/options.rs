@@ -1,6 +1,6 @@
 //! What an operator says of a backend that is a component.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
 use belljar_contract::session::Limits;
 
@@ -18,7 +18,7 @@ use super::{HttpGrant, SecretSource};
 /// options.http.push(HttpGrant::to(["api.sandboxes.example"]));
 /// options.settings.insert("template".into(), "base".into());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ComponentOptions {
     /// The component: a file of this machine.
     pub component: PathBuf,
@@ -36,6 +36,22 @@ pub struct ComponentOptions {
     pub writable: bool,
     /// The numbers in force.
     pub limits: Limits,
+}
+
+impl fmt::Debug for ComponentOptions {
+    /// Leaves out the settings' values: one may be a secret that somebody took for none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ComponentOptions")
+            .field("component", &self.component)
+            .field("settings", &self.settings.keys())
+            .field("secrets", &self.secrets)
+            .field("http", &self.http)
+            .field("ca", &self.ca)
+            .field("component_limits", &self.component_limits)
+            .field("writable", &self.writable)
+            .field("limits", &self.limits)
+            .finish()
+    }
 }
 
 impl ComponentOptions {

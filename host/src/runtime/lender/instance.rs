@@ -10,19 +10,19 @@ use super::{
         client::{Client, ClientPre},
     },
     convert,
-    lender::Lender,
+    loaded::Lender,
     state::{LenderState, World},
 };
 
 /// A component that is compiled and linked.
 pub(super) enum Linked {
-    Backend(BackendPre<LenderState>),
+    Backend(Box<BackendPre<LenderState>>),
     Client(ClientPre<LenderState>),
 }
 
 /// What an instance exports.
 pub(super) enum Exports {
-    Backend(Backend),
+    Backend(Box<Backend>),
     Client(Client),
 }
 
@@ -55,7 +55,10 @@ impl Instance {
         });
         let _running = lender.base.ticker.run();
         let instantiated = match &lender.linked {
-            Linked::Backend(linked) => linked.instantiate(&mut store).map(Exports::Backend),
+            Linked::Backend(linked) => linked
+                .instantiate(&mut store)
+                .map(Box::new)
+                .map(Exports::Backend),
             Linked::Client(linked) => linked.instantiate(&mut store).map(Exports::Client),
         };
         match instantiated {

@@ -6,7 +6,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `lender`, `instance` | a component, and an instance of it |
+//! | `loaded`, `instance` | a component, and an instance of it |
 //! | `state`, `imports`, `outgoing` | what an instance has of the world, and when it must stop |
 //! | `session` | instances for calls at the same time, and the sandbox's life |
 //! | `backend`, `ask`, `convert`, `check` | the contract of the world `backend`: nothing that comes from it is trusted |
@@ -24,8 +24,8 @@ mod convert;
 mod described;
 mod imports;
 mod instance;
-mod lender;
 mod limits;
+mod loaded;
 mod machine;
 mod outgoing;
 mod session;
@@ -33,8 +33,8 @@ mod state;
 
 pub(crate) use self::{
     described::Allowed,
-    lender::{Lender, Lent},
     limits::LenderLimits,
+    loaded::{Lender, Lent},
     machine::{LentMachine, MachineFailure, MachineOutput},
     outgoing::{HttpError, HttpRequest, HttpResponse, Outgoing},
     state::Settings,

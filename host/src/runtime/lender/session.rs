@@ -15,8 +15,8 @@ use self::{renewal::Renewal, slots::Slots};
 use super::{
     convert,
     instance::{Entered, Exports, Instance},
-    lender::Lender,
     limits::{KEPT, LenderLimits},
+    loaded::Lender,
     state::{Settings, World},
 };
 

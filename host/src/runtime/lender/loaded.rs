@@ -36,7 +36,7 @@ pub(crate) struct Lender {
 
 /// A sandbox that a component lends.
 pub(crate) enum Lent {
-    Backend(LentBackend),
+    Backend(Box<LentBackend>),
     Machine(LentMachine),
 }
 
@@ -80,6 +80,7 @@ impl Lender {
                 Backend::add_to_linker::<_, LenderState>(&mut linker, |state| state)
                     .and_then(|()| linker.instantiate_pre(&compiled))
                     .and_then(BackendPre::new)
+                    .map(Box::new)
                     .map(Linked::Backend)
             }
         };
@@ -143,7 +144,9 @@ impl Lender {
         let session = Session::new(Arc::clone(self), world, Ticket(ticket), renew_every);
         // From here on there is something to close, whatever comes.
         match &self.linked {
-            Linked::Backend(_) => LentBackend::new(session, context).map(Lent::Backend),
+            Linked::Backend(_) => LentBackend::new(session, context)
+                .map(Box::new)
+                .map(Lent::Backend),
             Linked::Client(_) => LentMachine::new(session, context).map(Lent::Machine),
         }
     }
