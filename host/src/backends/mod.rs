@@ -3,6 +3,7 @@
 //! A backend takes its options as a value; it knows of no configuration file and of no other backend.
 
 mod client;
+pub(crate) mod component;
 mod container;
 mod doctor;
 mod executor;
@@ -32,7 +33,11 @@ pub use self::kubernetes::{
     PrunePodsError,
 };
 pub use self::{
-    client::{Client, ClientError, ClientOptions, ClientOutput},
+    client::{Client, ClientBytes, ClientBytesOutput, ClientError, ClientOptions, ClientOutput},
+    component::{
+        ComponentError, ComponentLimits, ComponentOptions, GrantError, HttpGrant, SecretError,
+        SecretSource, SecretVariables,
+    },
     container::{
         Bind, CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions,
         ContainerOptionsError, ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD, Gap,
@@ -93,6 +98,17 @@ pub enum OpenError {
         "the local backend runs processes on this machine with your rights, and nothing confines them; to allow it, set allow-host-processes = true in [sandbox.local]"
     )]
     HostProcessesNotAllowed,
+    /// A program that the sandbox is to have is not loaded.
+    #[error("the program {name} of [sandbox.virtual.programs] is not loaded")]
+    Program {
+        /// The program's name.
+        name: String,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// What runs programs does not start.
+    #[error("programs cannot be run")]
+    Runtime(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// This system cannot supervise processes.
     #[error("this system cannot supervise processes")]
     Supervisor(#[source] std::io::Error),
@@ -126,6 +142,9 @@ pub enum OpenError {
     /// The options of a place that a command reaches are wrong.
     #[error("the remote backend's options cannot be used")]
     RemoteOptions(#[from] RemoteOptionsError),
+    /// A backend that is a component is not opened.
+    #[error(transparent)]
+    Component(#[from] ComponentError),
     /// The options of a Pod are wrong.
     #[cfg(feature = "kubernetes")]
     #[error("the Pod's options cannot be used")]

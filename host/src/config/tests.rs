@@ -213,7 +213,7 @@ fn a_backend_of_other_builds_is_known_and_refused() {
     let found = problems("version = 1\nsandbox.backend = 'kubernetes'");
     let kind = ProblemKind::BackendNotBuilt {
         backend: "kubernetes",
-        has: vec!["virtual", "local", "container", "remote"],
+        has: vec!["virtual", "local", "component", "container", "remote"],
     };
     assert_eq!(found, [("sandbox.backend".into(), (2, 19), kind)]);
 }
@@ -361,7 +361,9 @@ fn every_key_is_explained() {
     walk("", &Config::schema());
 }
 
+mod component;
 mod container;
 #[cfg(feature = "kubernetes")]
 mod kubernetes;
+mod programs;
 mod remote;

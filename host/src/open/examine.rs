@@ -48,7 +48,7 @@ pub async fn examine_ambient(
             let options = kubernetes_options(config, kubernetes, options)?;
             options.examine_ambient(context).await
         }
-        Backend::Virtual | Backend::Local(_) => {
+        Backend::Virtual { .. } | Backend::Local(_) | Backend::Component(_) => {
             let sandbox = Sandbox::open_ambient(config, options)?;
             let report = Report::of(&sandbox.describe());
             sandbox.close().await?;

@@ -14,10 +14,14 @@ mod component;
 mod engine;
 mod exit_code;
 mod failure;
+mod http;
 mod interrupt;
+mod methods;
 mod output;
 mod progress;
+mod registry;
 mod sandbox;
+mod turns;
 
 use arguments::Arguments;
 use clap::Parser as _;

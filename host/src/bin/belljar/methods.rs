@@ -1,6 +1,7 @@
-//! A method and its parameters as a call of the contract.
+//! A method and its parameters, in JSON, as a call of the contract: for whoever carries them, by lines or by HTTP.
 //!
-//! Each parameter has the WIT's name and the contract's own form in JSON.
+//! Each parameter has the WIT's name and the contract's own form in JSON. It leaves to others: what a message
+//! around it looks like, and how many calls there may be.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -9,19 +10,58 @@ use belljar::{
     WriteOptions, bytes,
     processes::{OutputStream, ProcessId, SignalKind},
 };
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 
-use super::message::{RpcError, result};
+/// What the methods' parameters and results look like, for people.
+pub(crate) const CONVENTIONS: &str = "\
+Methods are the contract's functions, `interface.function`: files.read, processes.run,
+session.describe, …. Parameters are given by name, as the WIT names them; an option, and a field
+of a record of options, may be left out. Bytes are base64; an enum is its name; a variant with a
+value is {\"name\": value}, as in {\"argv\":[\"ls\"]} and {\"version\":\"…\"}; times are as in the WIT.";
 
-type Answered = Result<Box<RawValue>, RpcError>;
+type Answered = Result<Box<RawValue>, MethodError>;
+
+/// Why a method gives no result.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum MethodError {
+    /// There is no such method.
+    #[error("there is no method {0:?}")]
+    Unknown(String),
+    /// Its parameters are not what it takes.
+    #[error("{0}")]
+    Parameters(String),
+    /// The result cannot be told.
+    #[error("{0}")]
+    Internal(String),
+    /// The operation failed.
+    #[error(transparent)]
+    Failed(#[from] belljar::Error),
+}
 
 /// The operation that a method names.
-pub(super) fn operation(method: &str) -> Result<Operation, RpcError> {
+pub(crate) fn operation(method: &str) -> Result<Operation, MethodError> {
     let is_method =
         |operation: &&Operation| operation.as_str() == method && **operation != Operation::Open;
     let found = Operation::ALL.iter().find(is_method).copied();
-    found.ok_or_else(|| RpcError::unknown_method(&method.chars().take(100).collect::<String>()))
+    found.ok_or_else(|| MethodError::Unknown(method.chars().take(100).collect()))
+}
+
+/// Whether its result may be as large as a file, or larger.
+pub(crate) const fn is_large(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Read
+            | Operation::ReadRange
+            | Operation::List
+            | Operation::Glob
+            | Operation::Search
+    )
+}
+
+/// A result as JSON.
+pub(crate) fn result(value: &impl Serialize) -> Answered {
+    to_raw_value(value).map_err(|error| MethodError::Internal(error.to_string()))
 }
 
 /// Declares the parameters of a method: a struct that refuses what it does not know.
@@ -71,20 +111,13 @@ parameters! {
     FindCommands { names: Vec<String>, }
 }
 
-/// The parameters of a cancellation.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Cancel {
-    pub(super) id: Box<RawValue>,
-}
-
 /// Reads parameters, and names the one that is wrong.
-pub(super) fn parse<'a, T: Deserialize<'a>>(params: &'a str) -> Result<T, RpcError> {
+pub(crate) fn parse<'a, T: Deserialize<'a>>(params: &'a str) -> Result<T, MethodError> {
     let mut deserializer = serde_json::Deserializer::from_str(params);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
         let reason = error.into_inner();
-        RpcError::invalid_params(match path.as_str() {
+        MethodError::Parameters(match path.as_str() {
             // The reason itself names a field that is missing or unknown.
             "." => format!("params: {reason}"),
             path => format!("params.{path}: {reason}"),
@@ -93,7 +126,7 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(params: &'a str) -> Result<T, RpcErr
 }
 
 /// Calls the contract.
-pub(super) async fn call(sandbox: &Sandbox, operation: Operation, params: &str) -> Answered {
+pub(crate) async fn call(sandbox: &Sandbox, operation: Operation, params: &str) -> Answered {
     match operation {
         Operation::Describe => {
             parse::<Nothing<'_>>(params)?;
@@ -243,6 +276,6 @@ pub(super) async fn call(sandbox: &Sandbox, operation: Operation, params: &str) 
             let Wait { process, wait, .. } = parse(params)?;
             result(&sandbox.wait(process, Duration::from_millis(wait)).await?)
         }
-        Operation::Open => Err(RpcError::unknown_method(operation.as_str())),
+        Operation::Open => Err(MethodError::Unknown(operation.as_str().into())),
     }
 }

@@ -6345,7 +6345,7 @@ pub mod exports {
                 }
                 #[doc(hidden)]
                 #[macro_export]
-                macro_rules! __export_belljar_sandbox_tools_0_1_0_cabi {
+                macro_rules! __export_tool_belljar_sandbox_tools_0_1_0_cabi {
                     ($ty:ident with_types_in $($path_to_types:tt)*) => {
                         const _ : () = { #[unsafe (export_name =
                         "belljar:sandbox/tools@0.1.0#describe")] unsafe extern "C" fn
@@ -6365,7 +6365,7 @@ pub mod exports {
                     };
                 }
                 #[doc(hidden)]
-                pub use __export_belljar_sandbox_tools_0_1_0_cabi;
+                pub use __export_tool_belljar_sandbox_tools_0_1_0_cabi;
                 #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
                 #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
                 struct _RetArea(
@@ -6534,7 +6534,7 @@ macro_rules! __export_tool_impl {
     };
     ($ty:ident with_types_in $($path_to_types_root:tt)*) => {
         $($path_to_types_root)*::
-        exports::belljar::sandbox::tools::__export_belljar_sandbox_tools_0_1_0_cabi!($ty
+        exports::belljar::sandbox::tools::__export_tool_belljar_sandbox_tools_0_1_0_cabi!($ty
         with_types_in $($path_to_types_root)*:: exports::belljar::sandbox::tools); const
         _ : () = { #[rustfmt::skip] #[cfg(target_arch = "wasm32")] #[unsafe (link_section
         =
