@@ -246,10 +246,15 @@ fn own_beginning() -> String {
 
 /// The Role, as the documentation has it: so that it is the one that is enough.
 fn role() -> &'static str {
-    let mut blocks = include_str!("../../../README.md").split("```yaml\n").skip(1);
+    let mut blocks = include_str!("../../../README.md")
+        .split("```yaml\n")
+        .skip(1);
     let role = blocks.find_map(|block| {
         let (block, _) = block.split_once("```")?;
-        block.lines().any(|line| line == "kind: Role").then_some(block)
+        block
+            .lines()
+            .any(|line| line == "kind: Role")
+            .then_some(block)
     });
     role.unwrap_or_else(|| panic!("the documentation has no Role"))
 }

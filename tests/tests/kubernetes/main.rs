@@ -9,6 +9,7 @@
 
 mod fails;
 mod life;
+mod looked_into;
 mod lost;
 mod manifests;
 mod owner;
@@ -126,7 +127,7 @@ fn in_flight(sandbox: &Sandbox, calls: usize) -> Vec<std::thread::JoinHandle<Err
         let sandbox = sandbox.clone();
         let command = Command::Shell(format!("touch began-{at}; exec sleep 600"));
         let options = RunOptions {
-            timeout: Some(300_000),
+            timeout: Some(150_000),
             ..RunOptions::default()
         };
         std::thread::spawn(move || {
