@@ -19,6 +19,7 @@ mod demo;
 mod engines;
 mod generator;
 mod guests;
+mod mcp_clients;
 mod packages;
 mod process;
 mod residents;
@@ -38,9 +39,10 @@ Usage: cargo xtask COMMAND
 
   demo                 build everything and show the coding tools at work on this source tree
   test [--quick]       run every check and test; --quick: unit tests and conformance on virtual
-  setup                make ready what tests need: engines, guests and residents
+  setup                make ready what tests need: engines, guests, residents, MCP clients
   guests               build the coding tools and the test guests into target/guests
   residents            build the static residents, for x86-64 and aarch64, into target/residents
+  mcp-clients          install the official MCP clients that tests use into the user's cache
   engines              make the container engines of this machine ready for the tests
   bindings [--check]   generate the guest bindings from wit/, or say how they differ
 
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         ["setup"] => return test::setup(&workspace),
         ["guests"] => guests::build(&workspace),
         ["residents"] => residents::build(&workspace),
+        ["mcp-clients"] => mcp_clients::ready(&workspace),
         ["engines"] => engines::ready(&workspace),
         ["bindings"] => Generator::new(&workspace).generate(),
         ["bindings", "--check"] => Generator::new(&workspace).check(),
