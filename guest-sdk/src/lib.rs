@@ -53,7 +53,6 @@
 //! panic ends the call as a trap, and its message is left with the host.
 
 #[cfg(target_family = "wasm")]
-#[rustfmt::skip]
 #[expect(
     unsafe_code,
     missing_docs,
@@ -67,7 +66,9 @@ mod answer;
 mod arguments;
 mod component;
 pub mod files;
+pub mod http;
 mod imports;
+pub mod lend;
 #[cfg(target_family = "wasm")]
 mod panic;
 pub mod processes;
@@ -77,6 +78,7 @@ pub mod progress;
 pub mod raw;
 mod schema;
 pub mod session;
+pub mod settings;
 #[cfg(not(target_family = "wasm"))]
 pub mod testing;
 mod tool;

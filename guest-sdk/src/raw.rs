@@ -1,8 +1,12 @@
 //! The generated bindings, for guests that need what the wrappers do not give. No part of the
 //! crate's stable interface.
 
-use crate::{Tools, bindings::exports::belljar::sandbox::tools, imports::exported};
-pub use crate::{bindings::*, panic::report_panics};
+use crate::{Tools, bindings::tool::exports::belljar::sandbox::tools, imports::exported};
+pub use crate::{
+    bindings::{backend, client, tool::*},
+    lend::exported::Exported,
+    panic::report_panics,
+};
 
 /// `tools.describe` of a component.
 #[must_use]

@@ -1,16 +1,17 @@
 //! The host: one WebAssembly engine, and what is loaded into it.
 
 use std::{
-    io::Read as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use crate::{
     limits::CallLimits,
+    programs::Program,
     runtime::{
         CacheError, CompilationCache, Component, EngineError, EngineOptions, LoadError,
-        MAX_COMPONENT_BYTES, WasiMode, WasmEngine,
+        LoadedProgram, MAX_COMPONENT_BYTES, ProgramError, WasiMode, WasmEngine, read_ambient,
+        read_component_ambient,
     },
     tool::Tool,
 };
@@ -65,12 +66,20 @@ pub enum HostError {
     Cache(#[from] CacheError),
 }
 
-/// One engine, and the tools loaded into it. Cheap to clone.
+/// One engine, and the tools loaded into it. Cheap to clone; every clone is the same host.
 #[derive(Clone)]
 pub struct Host {
     engine: Arc<WasmEngine>,
     most: CallLimits,
 }
+
+impl PartialEq for Host {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.engine, &other.engine)
+    }
+}
+
+impl Eq for Host {}
 
 impl std::fmt::Debug for Host {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -119,10 +128,7 @@ impl Host {
     /// # Errors
     /// [`LoadError`] when the file cannot be read, is no tool component, or imports what it is not granted.
     pub fn load_ambient(&self, path: &Path, wasi: WasiMode) -> Result<Tool, LoadError> {
-        let bytes = read_ambient(path).map_err(|source| LoadError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
+        let bytes = read_component_ambient(path)?;
         self.load(&bytes, wasi)
     }
 
@@ -140,22 +146,33 @@ impl Host {
         Ok(Tool::new(component, self.most))
     }
 
+    /// Loads a program of a file: a WASI command, as a component or as a module of the first preview.
+    ///
+    /// # Ambient authority
+    /// The path is the host's.
+    ///
+    /// # Errors
+    /// [`ProgramError`] when the file cannot be read, is no command, or imports more than a command line's WASI.
+    pub fn load_program_ambient(&self, path: &Path) -> Result<Program, ProgramError> {
+        let bytes = read_ambient(path).map_err(|source| ProgramError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        self.load_program(&bytes)
+    }
+
+    /// Loads a program.
+    ///
+    /// # Errors
+    /// [`ProgramError`] when it is no command, or imports more than a command line's WASI.
+    pub fn load_program(&self, bytes: &[u8]) -> Result<Program, ProgramError> {
+        LoadedProgram::load(&self.engine, bytes).map(Program::new)
+    }
+
     /// Whether calls take their instance from a pool, which makes them cheaper. Where the
     /// address space is too small for one they map memory at each call.
     #[must_use]
     pub fn is_pooled(&self) -> bool {
         self.engine.is_pooled()
     }
-}
-
-/// Reads a component's file, and no more of it than shows that it is too large.
-fn read_ambient(path: &Path) -> std::io::Result<Vec<u8>> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the component is a file of the operator's, not of the workspace"
-    )]
-    let file = std::fs::File::open(path)?;
-    let mut bytes = Vec::new();
-    file.take(MAX_COMPONENT_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

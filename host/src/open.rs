@@ -2,15 +2,21 @@
 //!
 //! This is the one place that matches a configured name to a backend.
 
+#[cfg(feature = "component-backend")]
+mod component;
 mod examine;
 mod options;
+mod programs;
 mod sandboxes;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+#[cfg(feature = "kubernetes")]
+use self::options::kubernetes_options;
+
 pub use self::{examine::examine_ambient, sandboxes::Sandboxes};
 use crate::{
-    backends::{EngineEnvironment, LocalOptions, OpenError, VirtualOptions},
+    backends::{EngineEnvironment, LocalOptions, OpenError, SecretVariables, VirtualOptions},
     config::{Backend, Config, ConfigError, ToolConfig, Wasi},
     host::{Host, HostOptions},
     open::options::{container_options, remote_options},
@@ -22,6 +28,8 @@ use crate::{
 /// What the application says of itself, and no configuration can.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
+    /// The host that loads and runs the programs of the `virtual` backend; none: one is made for them.
+    pub host: Option<Host>,
     /// As [`LocalOptions::owns_all_children`].
     pub owns_all_children: bool,
     /// The variables of a container engine's program, and of a remote backend's command: where its engine is, or how
@@ -31,6 +39,12 @@ pub struct OpenOptions {
     pub residents: Vec<PathBuf>,
     /// As [`ContainerOptions::state`](crate::backends::ContainerOptions::state).
     pub container_state: Option<PathBuf>,
+    /// The variables in which a configuration says that secrets are: see [`Config::secret_variables`].
+    pub secrets: SecretVariables,
+    /// As [`HostOptions::cache`], for a backend that is a component, and for the programs of `virtual`.
+    pub compilation_cache: Option<PathBuf>,
+    /// The kubeconfig files where a configuration names none.
+    pub kubeconfig: Vec<PathBuf>,
 }
 
 /// Why the tools of a configuration are not loaded.
@@ -62,7 +76,11 @@ impl Sandbox {
     /// ```
     ///
     /// # Ambient authority
-    /// The workspace's path is the host's, and so are the processes of `local` and the command of `remote`.
+    /// The workspace's path is the host's, and so are the processes of `local` and the command of `remote`. A
+    /// component makes its sandbox before this returns: it may take as long as [`ComponentLimits::timeout`], and
+    /// occupies its thread.
+    ///
+    /// [`ComponentLimits::timeout`]: crate::backends::ComponentLimits::timeout
     ///
     /// # Errors
     /// [`OpenError`] when the backend does not open.
@@ -71,9 +89,10 @@ impl Sandbox {
         let writable = config.sandbox.writable;
         let limits = config.limits;
         let backend = match &config.sandbox.backend {
-            Backend::Virtual => VirtualOptions {
+            Backend::Virtual { programs } => VirtualOptions {
                 workspace,
                 writable,
+                programs: programs::load_ambient(config, programs, &options)?,
                 limits,
             }
             .open_ambient(),
@@ -88,7 +107,16 @@ impl Sandbox {
             Backend::Container {
                 options: container, ..
             } => container_options(config, container, options).open_ambient(),
+            #[cfg(feature = "kubernetes")]
+            Backend::Kubernetes {
+                options: kubernetes,
+                ..
+            } => kubernetes_options(config, kubernetes, options)?.open_ambient(),
             Backend::Remote(remote) => remote_options(config, remote, options)?.open_ambient(),
+            #[cfg(feature = "component-backend")]
+            Backend::Component(component) => component::open_ambient(config, component, options),
+            #[cfg(not(feature = "component-backend"))]
+            Backend::Component(_) => Err(crate::backends::ComponentError::NotBuilt.into()),
         };
         backend.map(Self::new)
     }

@@ -52,6 +52,16 @@ impl Sandbox {
         }
     }
 
+    /// The same session through a layer around its backend: closed with it, and never the other way.
+    #[must_use]
+    pub fn layered(&self, layer: impl FnOnce(Arc<dyn Backend>) -> Arc<dyn Backend>) -> Self {
+        Self {
+            handle: self.handle.layered(layer),
+            seen: Arc::clone(&self.seen),
+            started: Arc::clone(&self.started),
+        }
+    }
+
     /// The session as a tool sees it: narrowed by its policy, and guarded.
     pub(crate) fn view(&self, policy: &Policy, guarded: bool) -> Handle {
         self.handle.layered(|backend| {

@@ -7,6 +7,7 @@ use belljar_contract::{Cancellation, session::Capability};
 use crate::{
     layers::Policy,
     limits::CallLimits,
+    recording::Recorder,
     runtime::{Answer, CallError, Component, Import, ProgressSink, ToolDescription, missing},
     sandbox::Sandbox,
 };
@@ -34,6 +35,7 @@ pub struct Tool {
     most: CallLimits,
     guarded: bool,
     progress: Option<ProgressSink>,
+    recorder: Option<Recorder>,
 }
 
 impl fmt::Debug for Tool {
@@ -63,6 +65,7 @@ impl Tool {
             most,
             guarded: true,
             progress: None,
+            recorder: None,
         }
     }
 
@@ -92,6 +95,13 @@ impl Tool {
     #[must_use]
     pub fn with_progress(mut self, progress: ProgressSink) -> Self {
         self.progress = Some(progress);
+        self
+    }
+
+    /// The same tools with what writes down what they ask and are answered. See [`recording`](crate::recording).
+    #[must_use]
+    pub fn with_recorder(mut self, recorder: Recorder) -> Self {
+        self.recorder = Some(recorder);
         self
     }
 
@@ -160,8 +170,17 @@ impl Tool {
         arguments: &str,
     ) -> Result<Answer, CallError> {
         let view = sandbox.view(&self.policy, self.guarded);
-        self.component
-            .call(view, name, arguments, self.limits, self.progress.clone())
+        let call = |view| {
+            let progress = self.progress.clone();
+            self.component
+                .call(view, name, arguments, self.limits, progress)
+        };
+        let Some(recorder) = &self.recorder else {
+            return call(view);
+        };
+        let result = call(recorder.begin(&view, name, arguments));
+        recorder.end(&result);
+        result
     }
 }
 

@@ -22,6 +22,7 @@ use belljar::{
     async_trait,
     backends::VirtualOptions,
     files::{EntryKind, Info},
+    programs::ProgramSet,
 };
 use belljar_test_guests::{coding, component};
 use belljar_tests::workspace_root;
@@ -33,12 +34,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .skip(1)
         .filter(|argument| !argument.starts_with('-'))
         .collect();
-    let figures: [(&str, Figure); 5] = [
+    let figures: [(&str, Figure); 6] = [
         ("call", call),
         ("host-call", host_call),
         ("read", read),
         ("load", load),
         ("process", process),
+        ("program", program),
     ];
     println!(
         "{:<44} {:>12} {:>12} {:>8}  target",
@@ -205,6 +207,45 @@ fn read() -> Result<(), Box<dyn std::error::Error>> {
         (ours / COUNT, peer / COUNT),
         "≤ 3 × std::fs::read",
     );
+    Ok(())
+}
+
+/// A program that needs no operating system, from `run` to its answer, against one that needs it.
+fn program() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = tempfile::tempdir()?;
+    let host = Host::new(HostOptions {
+        cache: Some(folder.path().join("cache")),
+        ..HostOptions::default()
+    })?;
+    let nothing =
+        wat::parse_str(r#"(module (memory (export "memory") 1) (func (export "_start")))"#)?;
+    let mut programs = ProgramSet::default().with("nothing", host.load_program(&nothing)?);
+    #[expect(clippy::disallowed_methods, reason = "the build task says where it is")]
+    let built = std::env::var_os("BELLJAR_PROGRAMS")
+        .map_or_else(|| workspace_root().join("target/programs"), Into::into);
+    let utilities = host.load_program_ambient(&built.join("coreutils.wasm"))?;
+    programs = programs.with("true", utilities);
+    let options = VirtualOptions {
+        programs: Some(Arc::new(programs)),
+        ..VirtualOptions::default()
+    };
+    let sandbox = Sandbox::new(options.open_ambient()?);
+    for (name, what) in [
+        ("nothing", "run an empty program without a system"),
+        ("true", "run true, of 7 MB with many others"),
+    ] {
+        let run = || {
+            let command = belljar::Command::Argv(vec![name.to_owned()]);
+            let ran = sandbox.run(command, belljar::RunOptions::default());
+            let ran = belljar_contract::blocking::block_on(&Context::new(), ran);
+            assert!(ran.expect("in time").expect("it starts").outcome.success());
+        };
+        let times = pair(200, run, || {
+            let ended = Command::new("true").status();
+            assert!(ended.expect("it starts").success());
+        });
+        row(what, times, "< 1 ms");
+    }
     Ok(())
 }
 

@@ -70,6 +70,18 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ),
     (
         // Of the backends it names options, and opens none; see `OPTIONS`.
+        "host/src/programs",
+        &[
+            "crate::config",
+            "crate::backends",
+            "crate::layers",
+            "crate::host",
+            "crate::tool",
+            "wasmtime",
+            "clap",
+        ],
+    ),
+    (
         "host/src/config",
         &[
             ".open_ambient",
@@ -114,15 +126,23 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
 /// What a configuration may name of the backends: options, which are values, and what these are made of.
 const OPTIONS: &[&str] = &[
     "Bind",
+    "ComponentLimits",
+    "ComponentOptions",
+    "ClusterAccess",
     "ContainerEngine",
     "ContainerOptions",
     "ContainerUser",
     "Guarantee",
+    "HttpGrant",
+    "KubernetesOptions",
     "LocalOptions",
+    "PodResident",
+    "PodToleration",
     "PoolOptions",
     "PullPolicy",
     "RemoteOptions",
     "ResidentChoice",
+    "SecretSource",
     "TransportChoice",
 ];
 

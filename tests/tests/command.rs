@@ -361,3 +361,30 @@ fn a_cache_that_others_can_write_is_not_used() {
     );
     assert_eq!(std::fs::read_dir(&compiled).expect("the cache").count(), 0);
 }
+
+#[test]
+fn a_run_is_recorded_and_replayed() {
+    let folder = Folder::new()
+        .coding("allow = [\"read\", \"write\"]")
+        .guest("echo");
+    folder.put("work/a", "kept\n");
+    let read = ["read", r#"{"path": "a"}"#];
+    let run = [&["run", "--record", "recording", "coding"][..], &read].concat();
+    assert_eq!(folder.text(&run), "1\tkept\n");
+    // What is there is not written over.
+    assert_eq!(folder.code(&run), Some(2));
+    let mode = std::fs::metadata(folder.path("recording")).expect("it is there");
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&mode.permissions()) & 0o777,
+        0o600
+    );
+
+    // The workspace is not looked at.
+    folder.put("work/a", "changed");
+    let replay = ["replay", "recording", "coding"];
+    assert_eq!(folder.json(&replay), json!({ "calls": 1, "same": true }));
+    let other = folder.belljar(&["replay", "recording", "echo.wasm"], b"");
+    assert_eq!(other.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&other.stderr).contains("call 1 (read)"));
+    assert_eq!(folder.code(&["replay", "belljar.toml", "coding"]), Some(2));
+}

@@ -9,12 +9,13 @@ use std::{
 };
 
 use belljar::{
-    Backend, Context, async_trait,
+    Backend, Context, Host, HostOptions, async_trait,
     backends::{
-        ContainerEngine, ContainerOptions, EngineEnvironment, LocalOptions, OpenError,
-        RemoteOptions, ResidentChoice, TransportChoice, VirtualOptions,
+        ContainerEngine, ContainerOptions, EngineEnvironment, KubernetesOptions, LocalOptions,
+        OpenError, RemoteOptions, ResidentChoice, TransportChoice, VirtualOptions,
     },
     layers::{Policy, PolicyBackend},
+    programs::{ProgramSet, Programs},
 };
 use belljar_conformance::{
     Case, Factory, Failure, HostDirectory, Outcome, Shared, TIME_LIMIT, Workspace, cases, run_case,
@@ -22,7 +23,8 @@ use belljar_conformance::{
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
 use belljar_tests::{
-    BUSYBOX, DEBIAN, ResidentProcess, SshServer, container_options, emulated_resident,
+    BUSYBOX, DEBIAN, E2bPlace, E2bProcess, KubernetesPlace, LentSandboxes, ResidentProcess,
+    SandboxServer, SandboxServerOptions, SshServer, container_options, emulated_resident,
     has_emulator, has_engine, static_resident,
 };
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -42,10 +44,18 @@ fn main() -> ExitCode {
     };
     // One container for all cases of one: each has a folder of its own.
     let filter = arguments.filter.as_deref();
-    let sessions: Vec<_> = CONTAINERS
+    let mut sessions: Vec<_> = CONTAINERS
         .iter()
         .filter_map(|place| Some((place.name, place.open(filter)?)))
         .collect();
+    // The same in a Pod, which takes a second or two to come.
+    let place = match is_wanted("kubernetes", false, filter) {
+        true => KubernetesPlace::make(),
+        false => None,
+    };
+    let pod = place.as_ref().map(in_pod);
+    let e2b = is_wanted(E2B, true, filter).then(e2b_place);
+    sessions.extend(e2b.as_ref().map(|place| (E2B, e2b_sandbox(place))));
     let mut containers = sessions.iter().map(|(name, session)| {
         let factory: Arc<dyn Factory> = Arc::new(Shared::new(session.clone()));
         (*name, factory)
@@ -55,6 +65,10 @@ fn main() -> ExitCode {
     let mut backends: Vec<(&str, Arc<dyn Factory>)> = vec![
         ("local", Arc::new(Directory::new(local, true))),
         ("virtual", Arc::new(Directory::new(virtual_, true))),
+        (
+            "virtual-programs",
+            Arc::new(Directory::new(with_program, true)),
+        ),
         ("resident", Arc::new(Directory::new(resident, true))),
         // The sandbox's own processes make what the host makes in the other.
         ("local-from-inside", Arc::new(Directory::new(local, false))),
@@ -72,6 +86,12 @@ fn main() -> ExitCode {
     if is_wanted("ssh", false, filter) && SshServer::is_possible() {
         backends.push(("ssh", Arc::clone(&ssh) as Arc<dyn Factory>));
     }
+    if is_wanted("serve-sandbox", false, filter) {
+        backends.push(("serve-sandbox", Arc::new(Lent(OnceLock::new()))));
+    }
+    if let Some(session) = &pod {
+        backends.push(("kubernetes", Arc::new(Shared::new(session.clone()))));
+    }
     // Case by case, so that one that takes all of a processor is beside others that do, and one that holds a time
     // to its promise beside others that wait.
     let trials = cases()
@@ -88,7 +108,8 @@ fn main() -> ExitCode {
     if let Some(Some(server)) = ssh.0.get() {
         server.stop();
     }
-    for (_, session) in sessions {
+    let sessions = sessions.into_iter().map(|(_, session)| session);
+    for session in sessions.chain(pod) {
         if let Err(error) = belljar_contract::blocking::block_on(&Context::new(), session.close()) {
             panic!("a session was not closed: {error:?}");
         }
@@ -99,6 +120,29 @@ fn main() -> ExitCode {
 /// How long a case may take by an exec for each operation: the longest are some 150 of them, and each takes a
 /// second on a machine that does other things as well.
 const SLOW_LIMIT: Duration = Duration::from_secs(180);
+
+/// A sandbox that the shim for E2B makes, over the server that speaks E2B's protocol. It takes three minutes, and runs
+/// when it is named: `-- e2b::`; a part of it is always run, in `tests/e2b/cases.rs`.
+const E2B: &str = "e2b";
+
+fn e2b_place() -> E2bPlace<E2bProcess> {
+    let program = Path::new(env!("CARGO_BIN_EXE_e2b-stand-in"));
+    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/e2b");
+    match E2bPlace::apart(program, &belljar_test_guests::shim("e2b"), cache) {
+        Ok(place) => place,
+        Err(error) => panic!("the server for E2B's clients does not start: {error}"),
+    }
+}
+
+fn e2b_sandbox(place: &E2bPlace<E2bProcess>) -> Sandbox {
+    let mut config = place.config("");
+    // As by any other shell.
+    config.limits.results = 1000;
+    match place.open(&config) {
+        Ok(sandbox) => (*sandbox).clone(),
+        Err(error) => panic!("the sandbox of E2B does not open: {error:?}"),
+    }
+}
 
 /// Where and how containers are tried.
 const CONTAINERS: [InContainer; 7] = [
@@ -195,6 +239,19 @@ impl InContainer {
     }
 }
 
+/// Opens a session in a Pod, with a processor and memory that can run out.
+fn in_pod(place: &KubernetesPlace) -> Sandbox {
+    let options = KubernetesOptions {
+        cpu_millis: Some(1000),
+        memory: Some(1 << 30),
+        ..place.options()
+    };
+    match options.open_ambient() {
+        Ok(backend) => Sandbox::new(backend),
+        Err(error) => panic!("the kubernetes backend does not open: {error:?}"),
+    }
+}
+
 /// Whether a backend is among those that a filter names; a slow one is when it is named in full.
 fn is_wanted(name: &str, slow: bool, filter: Option<&str>) -> bool {
     match filter {
@@ -228,9 +285,10 @@ fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case) -> Tria
             ))
         });
     }
-    let is_slow = CONTAINERS
-        .iter()
-        .any(|place| place.slow && place.name == backend);
+    let is_slow = backend == E2B
+        || CONTAINERS
+            .iter()
+            .any(|place| place.slow && place.name == backend);
     let limit = if is_slow { SLOW_LIMIT } else { TIME_LIMIT };
     Trial::ignorable_test(format!("{backend}::{}", case.name), move || match run_case(
         case, &factory, limit,
@@ -249,6 +307,25 @@ type Open = fn(&Path) -> Result<Arc<dyn Backend>, OpenError>;
 fn virtual_(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
     let options = VirtualOptions {
         workspace: Some(workspace.to_owned()),
+        ..VirtualOptions::default()
+    };
+    options.open_ambient()
+}
+
+/// The same with a program, and so with processes. There is no shell, in whose language most cases about processes are;
+/// what those are about is in `programs`.
+fn with_program(workspace: &Path) -> Result<Arc<dyn Backend>, OpenError> {
+    static PROGRAMS: OnceLock<Arc<dyn Programs>> = OnceLock::new();
+    let programs = PROGRAMS.get_or_init(|| {
+        let nothing = r#"(module (memory (export "memory") 1) (func (export "_start")))"#;
+        let nothing = wat::parse_str(nothing).expect("the text is WebAssembly");
+        let host = Host::new(HostOptions::default()).expect("the engine starts");
+        let nothing = host.load_program(&nothing).expect("it is a program");
+        Arc::new(ProgramSet::default().with("true", nothing))
+    });
+    let options = VirtualOptions {
+        workspace: Some(workspace.to_owned()),
+        programs: Some(Arc::clone(programs)),
         ..VirtualOptions::default()
     };
     options.open_ambient()
@@ -353,6 +430,32 @@ impl Factory for OverSsh {
         let host = HostDirectory::new_ambient(workspace.path(), outside.path());
         let fresh = Workspace::fresh(Sandbox::new(backend)).with_outside(Arc::new(host));
         Ok(fresh.keeping((workspace, outside)))
+    }
+}
+
+/// Starts a server for each case, which lends sandboxes with the processes of this machine over TLS, and opens a session
+/// by the component for it.
+struct Lent(OnceLock<LentSandboxes>);
+
+#[async_trait]
+impl Factory for Lent {
+    async fn open(&self, _: &Context) -> Result<Workspace, Failure> {
+        let folder = || {
+            let folder = tempfile::tempdir();
+            folder.map_err(|error| Failure::wrong(format!("no temporary directory: {error}")))
+        };
+        let (workspace, outside) = (folder()?, folder()?);
+        let server = SandboxServer::start(&SandboxServerOptions {
+            tls: true,
+            ..SandboxServerOptions::local_in(workspace.path())
+        });
+        let shim = || LentSandboxes::by(&belljar_test_guests::shim("serve_sandbox"));
+        let sandbox = self.0.get_or_init(shim).open(&server);
+        let sandbox = sandbox
+            .map_err(|error| Failure::wrong(format!("the backend does not open: {error:?}")))?;
+        let host = HostDirectory::new_ambient(workspace.path(), outside.path());
+        let fresh = Workspace::fresh((*sandbox).clone()).with_outside(Arc::new(host));
+        Ok(fresh.keeping((server, workspace, outside)))
     }
 }
 

@@ -594,3 +594,18 @@ fn a_component_that_is_too_large_is_not_even_parsed() {
         Err(LoadError::TooLarge { most }) if most == 64 << 20
     ));
 }
+
+/// A backend is no tool: a tool's imports are not granted to it, nor its own to a tool.
+macro_rules! a_backend_is_no_tool {
+    ($($name:ident),*) => {
+        $(#[test]
+        fn $name() {
+            let loaded = load(stringify!($name));
+            assert!(matches!(
+                loaded,
+                Err(LoadError::UnknownInterface { .. } | LoadError::NotATool { .. })
+            ));
+        })*
+    };
+}
+a_backend_is_no_tool!(lends_badly, lends_over_http, lends_requests);

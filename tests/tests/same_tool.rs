@@ -6,7 +6,10 @@ use belljar::{
     backends::{ContainerEngine, EngineEnvironment, LocalOptions, RemoteOptions, VirtualOptions},
 };
 use belljar_contract::{Context, blocking::block_on};
-use belljar_tests::{BUSYBOX, SshServer, container_options, has_engine, static_resident};
+use belljar_tests::{
+    BUSYBOX, KubernetesPlace, LentSandboxes, SandboxServer, SandboxServerOptions, SshServer,
+    container_options, has_engine, static_resident,
+};
 use tempfile::TempDir;
 
 fn coding() -> Tool {
@@ -36,6 +39,17 @@ fn on_ssh(server: &SshServer, workspace: &TempDir) -> Sandbox {
         ..RemoteOptions::new(server.ssh(&[], &[&resident, "stdio"]), root)
     };
     Sandbox::new(options.open_ambient().expect("it opens"))
+}
+
+/// What a server lends, by the component for it. The server lasts until the sandbox is closed.
+fn on_component(server: &SandboxServer) -> Sandbox {
+    let lent = LentSandboxes::by(&belljar_test_guests::shim("serve_sandbox"));
+    lent.open(server).expect("it opens")
+}
+
+/// A Pod, with a volume for a workspace. The place lasts until the sandbox is closed.
+fn on_kubernetes(place: &KubernetesPlace) -> Sandbox {
+    Sandbox::new(place.options().open_ambient().expect("it opens"))
 }
 
 /// A container of each engine that is here, with scratch for a workspace.
@@ -102,6 +116,10 @@ fn files_are_the_same_on_each_backend() {
     others.push(on_local());
     let (server, workspace) = (SshServer::start(), tempfile::tempdir().expect("a folder"));
     others.extend(server.as_ref().map(|server| on_ssh(server, &workspace)));
+    let lending = SandboxServer::start(&SandboxServerOptions::local());
+    others.push(on_component(&lending));
+    let place = KubernetesPlace::make();
+    others.extend(place.as_ref().map(on_kubernetes));
     for (name, arguments) in calls {
         let answer = call(&tool, &one, name, arguments);
         for other in &others {
@@ -125,6 +143,10 @@ fn processes_run_where_there_are_some() {
     sandboxes.push(on_local());
     let (server, workspace) = (SshServer::start(), tempfile::tempdir().expect("a folder"));
     sandboxes.extend(server.as_ref().map(|server| on_ssh(server, &workspace)));
+    let lending = SandboxServer::start(&SandboxServerOptions::local());
+    sandboxes.push(on_component(&lending));
+    let place = KubernetesPlace::make();
+    sandboxes.extend(place.as_ref().map(on_kubernetes));
     for sandbox in &sandboxes {
         let call = |name, arguments| call(&tool, sandbox, name, arguments);
         call(

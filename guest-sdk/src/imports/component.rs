@@ -14,7 +14,11 @@ use belljar_contract::{
 
 use super::convert;
 use crate::{
-    bindings::belljar::sandbox::{files, processes, progress, session},
+    bindings::{
+        backend::belljar::sandbox::{outgoing_http, settings},
+        tool::belljar::sandbox::{files, processes, progress, session},
+    },
+    http::{HttpError, Request, Response},
     progress::Level,
 };
 
@@ -166,4 +170,33 @@ pub(crate) fn log(level: Level, message: &str) {
 
 pub(crate) fn panicked(message: &str) {
     progress::panicked(message);
+}
+
+pub(crate) fn setting(name: &str) -> Option<String> {
+    settings::get(name)
+}
+
+pub(crate) fn send(request: Request) -> std::result::Result<Response, HttpError> {
+    let request = outgoing_http::Request {
+        method: request.method,
+        url: request.url,
+        headers: request.headers,
+        body: request.body,
+        timeout: request.timeout.map_or(u64::MAX, convert::milliseconds),
+    };
+    match outgoing_http::send(&request) {
+        Ok(response) => Ok(Response {
+            status: response.status,
+            headers: response.headers,
+            body: response.body,
+        }),
+        Err(error) => Err(match error {
+            outgoing_http::HttpError::Denied(message) => HttpError::Denied(message),
+            outgoing_http::HttpError::Invalid(message) => HttpError::Invalid(message),
+            outgoing_http::HttpError::Unreachable(message) => HttpError::Unreachable(message),
+            outgoing_http::HttpError::TimedOut => HttpError::TimedOut,
+            outgoing_http::HttpError::Stopped => HttpError::Stopped,
+            outgoing_http::HttpError::TooLarge => HttpError::TooLarge,
+        }),
+    }
 }

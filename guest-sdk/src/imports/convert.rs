@@ -18,7 +18,7 @@ use belljar_contract::{
 };
 
 use crate::{
-    bindings::belljar::sandbox::{files, processes, progress, session, types},
+    bindings::tool::belljar::sandbox::{files, processes, progress, session, types},
     progress::Level,
 };
 
@@ -381,7 +381,7 @@ pub(crate) mod exported {
 
     use crate::{
         Answer, CallError, Part, ToolDescription, ToolError,
-        bindings::{belljar::sandbox::types, exports::belljar::sandbox::tools},
+        bindings::tool::{belljar::sandbox::types, exports::belljar::sandbox::tools},
     };
 
     pub(crate) fn description(tool: ToolDescription) -> tools::Description {
@@ -423,7 +423,7 @@ pub(crate) mod exported {
         }
     }
 
-    const fn capability(capability: Capability) -> types::Capability {
+    pub(crate) const fn capability(capability: Capability) -> types::Capability {
         match capability {
             Capability::Read => types::Capability::Read,
             Capability::Write => types::Capability::Write,
@@ -437,7 +437,7 @@ pub(crate) mod exported {
         }
     }
 
-    const fn error_kind(kind: ErrorKind) -> types::ErrorKind {
+    pub(crate) const fn error_kind(kind: ErrorKind) -> types::ErrorKind {
         match kind {
             ErrorKind::NotFound => types::ErrorKind::NotFound,
             ErrorKind::AlreadyExists => types::ErrorKind::AlreadyExists,

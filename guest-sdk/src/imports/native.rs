@@ -1,6 +1,6 @@
 //! The sandbox of this thread, in place of a host's imports.
 
-use std::{cell::RefCell, future::Future, time::Duration};
+use std::{cell::RefCell, collections::BTreeMap, future::Future, rc::Rc, time::Duration};
 
 use belljar_contract::{
     Error, ErrorKind, Expected, Operation, QueryOptions, Result, RunOptions, Sandbox, ScopeOptions,
@@ -13,15 +13,23 @@ use belljar_contract::{
     session::{CommandInfo, Description, Limits, PolicySummary},
 };
 
-use crate::progress::{Event, Level};
+use crate::{
+    http::{HttpError, Request, Response},
+    progress::{Event, Level},
+};
 
 /// The most events that a thread keeps: what a test forgets to look at stays bounded.
 const MAX_EVENTS: usize = 10_000;
 
 thread_local! {
     static SANDBOX: RefCell<Option<Sandbox>> = const { RefCell::new(None) };
+    static HTTP: RefCell<Option<Rc<Answering>>> = const { RefCell::new(None) };
+    static SETTINGS: RefCell<BTreeMap<String, String>> = const { RefCell::new(BTreeMap::new()) };
     static EVENTS: RefCell<Vec<Event>> = const { RefCell::new(Vec::new()) };
 }
+
+/// What answers this thread's requests.
+type Answering = dyn Fn(&Request) -> std::result::Result<Response, HttpError>;
 
 /// Runs `work` with `sandbox` as this thread's, and gives back the one before, also on a panic.
 pub(crate) fn with_sandbox<T>(sandbox: Sandbox, work: impl FnOnce() -> T) -> T {
@@ -239,4 +247,42 @@ pub(crate) fn report(done: u64, total: Option<u64>, message: &str) {
 pub(crate) fn log(level: Level, message: &str) {
     let message = message.to_owned();
     keep(Event::Log { level, message });
+}
+
+/// Runs `work` with `answer` for this thread's requests, and gives back the one before, also on a panic.
+pub(crate) fn with_http<T>(answer: Rc<Answering>, work: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Rc<Answering>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            HTTP.set(self.0.take());
+        }
+    }
+    let _restore = Restore(HTTP.replace(Some(answer)));
+    work()
+}
+
+/// Runs `work` with `settings` as this thread's, and gives back those before, also on a panic.
+pub(crate) fn with_settings<T>(settings: BTreeMap<String, String>, work: impl FnOnce() -> T) -> T {
+    struct Restore(BTreeMap<String, String>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            SETTINGS.set(std::mem::take(&mut self.0));
+        }
+    }
+    let _restore = Restore(SETTINGS.replace(settings));
+    work()
+}
+
+pub(crate) fn setting(name: &str) -> Option<String> {
+    SETTINGS.with_borrow(|settings| settings.get(name).cloned())
+}
+
+pub(crate) fn send(request: Request) -> std::result::Result<Response, HttpError> {
+    let answer = HTTP.with_borrow(Clone::clone);
+    match answer {
+        Some(answer) => answer(&request),
+        None => Err(HttpError::Denied(
+            "this thread has nothing that answers; send inside testing::with_http".to_owned(),
+        )),
+    }
 }

@@ -1,7 +1,7 @@
 //! How bytes are serialized: as they are in a binary format, in base64 in a text format.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use base64::{Engine as _, display::Base64Display, engine::general_purpose::STANDARD};
+use serde::{Deserializer, Serializer};
 
 /// Serializes bytes. For `#[serde(with = "belljar_contract::bytes")]`.
 ///
@@ -9,7 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 /// Whatever the serializer answers.
 pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     if serializer.is_human_readable() {
-        STANDARD.encode(bytes).serialize(serializer)
+        // Written as it is made: a text of it beside the one that is written would be there once more.
+        serializer.collect_str(&Base64Display::new(bytes, &STANDARD))
     } else {
         serializer.serialize_bytes(bytes)
     }
@@ -21,12 +22,26 @@ pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S:
 /// Whatever the deserializer answers, and text that is not base64.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
     if deserializer.is_human_readable() {
-        let text = String::deserialize(deserializer)?;
-        STANDARD
-            .decode(text)
-            .map_err(|error| D::Error::custom(format!("not base64: {error}")))
+        deserializer.deserialize_str(TextVisitor)
     } else {
         deserializer.deserialize_byte_buf(BytesVisitor)
+    }
+}
+
+/// Reads text where it stands: it may be large, and is needed no more.
+struct TextVisitor;
+
+impl serde::de::Visitor<'_> for TextVisitor {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("base64")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<u8>, E> {
+        STANDARD
+            .decode(text)
+            .map_err(|error| E::custom(format!("not base64: {error}")))
     }
 }
 

@@ -100,6 +100,7 @@ impl fmt::Display for Operation {
 
 /// Which part of the tree `glob` and `search` look at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Scope {
     /// Where to begin.
     pub base: GuestPath,
@@ -118,6 +119,7 @@ pub struct Scope {
 
 /// What to search for, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Query {
     /// Not empty.
     pub pattern: String,
@@ -135,6 +137,7 @@ pub struct Query {
 
 /// How to run a program, every default filled in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Launch {
     /// What to run; an argument vector is not empty, and nothing in it has a NUL.
     pub command: Command,
@@ -153,33 +156,36 @@ pub struct Launch {
     pub output_limit: u64,
 }
 
-/// An operation with its arguments.
+/// An operation with its arguments. In a text format it has its function's name in the contract.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
     missing_docs,
     reason = "`files.wit`, `processes.wit` and `session.wit` document each"
 )]
 pub enum Request {
-    Read {
-        path: GuestPath,
-    },
+    #[serde(rename = "files.read")]
+    Read { path: GuestPath },
+    #[serde(rename = "files.read-range")]
     ReadRange {
         path: GuestPath,
         offset: u64,
         length: u64,
     },
+    #[serde(rename = "files.write")]
     Write {
         path: GuestPath,
         #[serde(with = "crate::bytes")]
         bytes: Vec<u8>,
         options: WriteOptions,
     },
+    #[serde(rename = "files.append")]
     Append {
         path: GuestPath,
         #[serde(with = "crate::bytes")]
         bytes: Vec<u8>,
         options: WriteOptions,
     },
+    #[serde(rename = "files.replace")]
     Replace {
         path: GuestPath,
         #[serde(with = "crate::bytes")]
@@ -188,43 +194,37 @@ pub enum Request {
         new: Vec<u8>,
         options: ReplaceOptions,
     },
-    List {
-        path: GuestPath,
-        limit: u32,
-    },
-    Glob {
-        pattern: Pattern,
-        scope: Scope,
-    },
-    Search {
-        query: Query,
-        scope: Scope,
-    },
-    Stat {
-        path: GuestPath,
-    },
-    Resolve {
-        path: GuestPath,
-    },
-    MakeDirectory {
-        path: GuestPath,
-    },
-    Remove {
-        path: GuestPath,
-        recursive: bool,
-    },
+    #[serde(rename = "files.list")]
+    List { path: GuestPath, limit: u32 },
+    #[serde(rename = "files.glob")]
+    Glob { pattern: Pattern, scope: Scope },
+    #[serde(rename = "files.search")]
+    Search { query: Query, scope: Scope },
+    #[serde(rename = "files.stat")]
+    Stat { path: GuestPath },
+    #[serde(rename = "files.resolve")]
+    Resolve { path: GuestPath },
+    #[serde(rename = "files.make-directory")]
+    MakeDirectory { path: GuestPath },
+    #[serde(rename = "files.remove")]
+    Remove { path: GuestPath, recursive: bool },
+    #[serde(rename = "files.rename")]
     Rename {
         source: GuestPath,
         target: GuestPath,
         destination: Expected,
     },
+    #[serde(rename = "files.copy")]
     Copy {
         source: GuestPath,
         target: GuestPath,
         destination: Expected,
     },
+    #[serde(rename = "processes.run")]
     Run(Launch),
+    #[serde(rename = "processes.start")]
     Start(Launch),
+    #[serde(rename = "processes.read-output")]
     ReadOutput {
         process: ProcessId,
         output: OutputStream,
@@ -232,23 +232,22 @@ pub enum Request {
         limit: u64,
         wait: Duration,
     },
+    #[serde(rename = "processes.write-input")]
     WriteInput {
         process: ProcessId,
         #[serde(with = "crate::bytes")]
         bytes: Vec<u8>,
         close: bool,
     },
+    #[serde(rename = "processes.signal")]
     Signal {
         process: ProcessId,
         signal: SignalKind,
     },
-    Wait {
-        process: ProcessId,
-        wait: Duration,
-    },
-    FindCommands {
-        names: Vec<String>,
-    },
+    #[serde(rename = "processes.wait")]
+    Wait { process: ProcessId, wait: Duration },
+    #[serde(rename = "session.find-commands")]
+    FindCommands { names: Vec<String> },
 }
 
 impl Request {
@@ -287,6 +286,7 @@ impl Request {
     missing_docs,
     reason = "each holds the result of a function of the contract"
 )]
+#[serde(rename_all = "kebab-case")]
 pub enum Response {
     Content(Content),
     Chunk(Chunk),

@@ -4,6 +4,9 @@
 //! |---|---|
 //! | `belljar-resident connect SOCKET` | connects to the unix socket where its host listens |
 //! | `belljar-resident stdio` | speaks on standard input and output |
+//! | `belljar-resident await SOCKET SECONDS` | waits at a unix socket for a session that is handed over |
+//! | `belljar-resident attach SOCKET SECONDS` | hands its standard streams to the one that waits there, or will, and stays until that ends |
+//! | `belljar-resident copy PATH` | copies this program, into an image's volume |
 //!
 //! It serves one session and ends with the stream, after every process of the session. As PID 1 of a
 //! container that is the container's end too. Everything else it is told by the host, in the protocol:
@@ -11,6 +14,8 @@
 
 #[cfg(target_env = "gnu")]
 mod allocator;
+#[cfg(target_os = "linux")]
+mod pod;
 mod probe;
 
 use std::{
@@ -18,6 +23,7 @@ use std::{
     io::{self, Write as _},
     os::{fd::AsFd as _, unix::net::UnixStream},
     process::ExitCode,
+    time::Duration,
 };
 
 use belljar_contract::{Context, Error, Request, Response};
@@ -44,7 +50,7 @@ static CHANGES_DIRECTORY: unsafe extern "C" fn(
     *const libc::c_char,
 ) -> libc::c_int = libc::posix_spawn_file_actions_addchdir_np;
 
-const USAGE: &str = "usage: belljar-resident connect SOCKET | stdio | --version";
+const USAGE: &str = "usage: belljar-resident connect SOCKET | stdio | await SOCKET SECONDS | attach SOCKET SECONDS | copy PATH | --version";
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -53,12 +59,14 @@ fn main() -> ExitCode {
         None => (None, [].as_slice()),
     };
     #[cfg(target_env = "gnu")]
-    if let Some("connect" | "stdio") = command {
+    if let Some("connect" | "stdio" | "await") = command {
         allocator::keep_little();
     }
     let stream = match (command, rest) {
         (Some("connect"), [path]) => UnixStream::connect(path).and_then(Stream::try_from),
         (Some("stdio"), []) => standard_streams(),
+        #[cfg(target_os = "linux")]
+        (Some("await" | "attach" | "copy"), _) => return in_a_pod(command, rest),
         (Some("--version"), []) => {
             let version = concat!("belljar-resident ", env!("CARGO_PKG_VERSION"));
             return match writeln!(io::stdout(), "{version}") {
@@ -81,6 +89,52 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What a resident does whose session comes later.
+#[cfg(target_os = "linux")]
+fn in_a_pod(command: Option<&str>, rest: &[OsString]) -> ExitCode {
+    let seconds = |text: &OsString| text.to_str()?.parse().ok().map(Duration::from_secs);
+    let done = match (command, rest) {
+        (Some("await"), [path, patience]) if let Some(patience) = seconds(patience) => {
+            pod::wait_for_session(path.as_ref(), patience)
+                .map(|handed| handed.map_or(Ok(()), served))
+        }
+        (Some("attach"), [path, patience]) if let Some(patience) = seconds(patience) => {
+            pod::hand_over(path.as_ref(), patience).map(Ok)
+        }
+        (Some("copy"), [path]) => pod::copy_to(path.as_ref()).map(Ok),
+        _ => {
+            complain(USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(Complained)) => ExitCode::FAILURE,
+        Err(error) => {
+            complain(&format!("belljar-resident: {}", with_sources(&error)));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// It failed, and was said to who is concerned.
+struct Complained;
+
+/// Serves a session that was handed over.
+#[cfg(target_os = "linux")]
+fn served(handed: pod::Handed) -> Result<(), Complained> {
+    let pod::Handed {
+        stream,
+        complaints,
+        other: _until_the_end,
+    } = handed;
+    serve(stream, open).map_err(|error| {
+        let text = format!("belljar-resident: {}\n", with_sources(&error));
+        let _ = rustix::io::write(&complaints, text.as_bytes());
+        Complained
+    })
 }
 
 /// Standard input and output, which nothing else of this process may use from here on: they are taken

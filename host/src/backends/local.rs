@@ -2,16 +2,17 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
-use belljar_contract::{
-    Backend,
-    session::{Capability, Limits},
-};
+use belljar_contract::{Backend, session::Limits};
 use belljar_workspace::{
     Engine,
     processes::{Options, Supervisor},
 };
 
-use super::{OpenError, in_process::InProcessBackend, virtual_::Place};
+use super::{
+    OpenError,
+    in_process::InProcessBackend,
+    virtual_::{Place, Processes},
+};
 
 /// How the `local` backend is opened.
 #[derive(Clone, PartialEq, Eq)]
@@ -87,8 +88,8 @@ impl LocalOptions {
             owns_all_children: self.owns_all_children,
         })
         .with_variables(self.environment);
-        let can = [Capability::Run, Capability::Start];
-        let mut description = place.describe("local", root, self.writable, self.limits, &can);
+        let mut description =
+            place.describe("local", root, self.writable, self.limits, Processes::System);
         description.hardening_gaps = gaps(self.owns_all_children);
         let engine = Engine::new(place.files, Some(supervisor));
         Ok(Arc::new(InProcessBackend::new(

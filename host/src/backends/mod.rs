@@ -3,10 +3,19 @@
 //! A backend takes its options as a value; it knows of no configuration file and of no other backend.
 
 mod client;
+pub(crate) mod component;
 mod container;
+mod doctor;
 mod executor;
 mod in_process;
+mod install;
+mod keeper;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;
+mod lease;
 mod local;
+mod owner;
+mod pool;
 mod posix;
 mod program;
 mod remote;
@@ -17,15 +26,27 @@ mod virtual_;
 
 use std::path::PathBuf;
 
+#[cfg(feature = "kubernetes")]
+pub use self::kubernetes::{
+    ClusterAccess, ClusterAccessError, KubernetesError, KubernetesFailure, KubernetesOptions,
+    KubernetesOptionsError, KubernetesPool, LeftPod, PodFate, PodResident, PodToleration,
+    PrunePodsError,
+};
 pub use self::{
-    client::{Client, ClientError, ClientOptions, ClientOutput},
+    client::{Client, ClientBytes, ClientBytesOutput, ClientError, ClientOptions, ClientOutput},
+    component::{
+        ComponentError, ComponentLimits, ComponentOptions, GrantError, HttpGrant, SecretError,
+        SecretSource, SecretVariables,
+    },
     container::{
         Bind, CliError, CliFailure, ContainerEngine, ContainerFate, ContainerOptions,
         ContainerOptionsError, ContainerPool, ContainerState, ContainerUser, DEFAULT_CWD, Gap,
-        Guarantee, HostUser, Kept, Left, PoolOptions, PruneOptions, PruneReport, PullPolicy,
-        ResidentChoice, TransportChoice, Verdict, prune_ambient,
+        Guarantee, HostUser, Kept, Left, PruneOptions, PruneReport, PullPolicy, ResidentChoice,
+        TransportChoice, Verdict, prune_ambient,
     },
+    install::InstallError,
     local::LocalOptions,
+    pool::PoolOptions,
     posix::{Exec, ExecCall, ExecError, PosixBackend, PosixGap, PosixOptions},
     program::EngineEnvironment,
     remote::{RemoteError, RemoteFailure, RemoteOptions, RemoteOptionsError},
@@ -77,6 +98,17 @@ pub enum OpenError {
         "the local backend runs processes on this machine with your rights, and nothing confines them; to allow it, set allow-host-processes = true in [sandbox.local]"
     )]
     HostProcessesNotAllowed,
+    /// A program that the sandbox is to have is not loaded.
+    #[error("the program {name} of [sandbox.virtual.programs] is not loaded")]
+    Program {
+        /// The program's name.
+        name: String,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// What runs programs does not start.
+    #[error("programs cannot be run")]
+    Runtime(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// This system cannot supervise processes.
     #[error("this system cannot supervise processes")]
     Supervisor(#[source] std::io::Error),
@@ -110,17 +142,25 @@ pub enum OpenError {
     /// The options of a place that a command reaches are wrong.
     #[error("the remote backend's options cannot be used")]
     RemoteOptions(#[from] RemoteOptionsError),
+    /// A backend that is a component is not opened.
+    #[error(transparent)]
+    Component(#[from] ComponentError),
+    /// The options of a Pod are wrong.
+    #[cfg(feature = "kubernetes")]
+    #[error("the Pod's options cannot be used")]
+    KubernetesOptions(#[from] KubernetesOptionsError),
+    /// There is no way to a cluster.
+    #[cfg(feature = "kubernetes")]
+    #[error("there is no way to the cluster")]
+    Cluster(#[from] ClusterAccessError),
     /// A container did not start.
     #[error("the container did not start")]
     NotStarted(#[source] belljar_contract::Error),
     /// There is no thread that could keep a pool of containers filled.
     #[error("the pool of containers has no thread to work on")]
     Pool(#[source] std::io::Error),
-    /// A container cannot give what the configuration requires.
-    #[error(
-        "the container lacks what the configuration requires: {}",
-        Listed(gaps)
-    )]
+    /// A container, or a Pod, cannot give what the configuration requires.
+    #[error("the sandbox lacks what the configuration requires: {}", Listed(gaps))]
     RequirementsUnmet {
         /// What is missing.
         gaps: Vec<Gap>,

@@ -1,4 +1,4 @@
-//! `virtual`: a directory, and no processes.
+//! `virtual`: a directory, and no processes but programs that need no operating system.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -9,6 +9,7 @@ use belljar_contract::{
 use belljar_workspace::{
     Engine,
     files::{OpenError as FilesError, Workspace},
+    processes::{Programs, Supervisor},
 };
 use tempfile::TempDir;
 
@@ -16,6 +17,8 @@ use super::{OpenError, in_process::InProcessBackend};
 
 /// The root as a tool sees it: the host's own path is none of its business.
 const ROOT: &str = "/workspace";
+/// What is not as the contract has it, in the form of such gaps: a name, and what is weaker.
+const PATHS_GAP: &str = "program-paths: a program's C library finds files by the names of directories: a path with .. above the working directory is refused, an absolute path outside of the workspace is looked for below the working directory, and workspace/… is taken for /workspace/…";
 
 /// How the `virtual` backend is opened.
 ///
@@ -34,6 +37,8 @@ pub struct VirtualOptions {
     pub workspace: Option<PathBuf>,
     /// Whether it may be changed.
     pub writable: bool,
+    /// What can be run; none: there are no processes.
+    pub programs: Option<Arc<dyn Programs>>,
     /// The numbers in force.
     pub limits: Limits,
 }
@@ -43,6 +48,7 @@ impl Default for VirtualOptions {
         Self {
             workspace: None,
             writable: true,
+            programs: None,
             limits: Limits::default(),
         }
     }
@@ -58,14 +64,63 @@ impl VirtualOptions {
     /// [`OpenError`] when the workspace is not there, not a directory, or cannot be opened or written as asked.
     pub fn open_ambient(self) -> Result<Arc<dyn Backend>, OpenError> {
         let place = Place::open_ambient(self.workspace, self.writable, &self.limits)?;
-        let description =
-            place.describe("virtual", ROOT.to_owned(), self.writable, self.limits, &[]);
-        let engine = Engine::new(place.files, None);
+        let names = self.programs.as_ref().map(|programs| programs.names());
+        let processes = match &names {
+            Some(names) => Processes::Programs(names),
+            None => Processes::None,
+        };
+        let root = ROOT.to_owned();
+        let mut description = place.describe(
+            "virtual",
+            root.clone(),
+            self.writable,
+            self.limits,
+            processes,
+        );
+        let supervisor = self.programs.map(|programs| {
+            description.hardening_gaps.push(PATHS_GAP.to_owned());
+            Supervisor::of_programs(programs, root, &self.limits, self.writable)
+        });
+        let engine = Engine::new(place.files, supervisor);
         Ok(Arc::new(InProcessBackend::new(
             engine,
             description,
             place.temporary,
         )))
+    }
+}
+
+/// What there is of processes.
+pub(super) enum Processes<'a> {
+    None,
+    /// The host's own.
+    System,
+    /// Programs of these names.
+    Programs(&'a [String]),
+}
+
+impl Processes<'_> {
+    const fn capabilities(&self) -> &'static [Capability] {
+        match self {
+            Self::None => &[],
+            Self::System => &[Capability::Run, Capability::Start],
+            Self::Programs(_) => &[Capability::Run, Capability::Start, Capability::OutOfMemory],
+        }
+    }
+
+    fn instructions(&self) -> String {
+        match self {
+            Self::None => "There are no processes.".to_owned(),
+            Self::System => {
+                "Processes run on the host itself, with its network and the rights of its user."
+                    .to_owned()
+            }
+            Self::Programs(names) => format!(
+                "The programs that can be run are {}; there is nothing else. A command line may have pipes, &&, ||, \
+                 ;, <, >, >>, quotes, patterns of file names and cd, and nothing else of a shell.",
+                names.join(", ")
+            ),
+        }
     }
 }
 
@@ -119,7 +174,7 @@ impl Place {
         root: String,
         writable: bool,
         limits: Limits,
-        processes: &[Capability],
+        processes: Processes<'_>,
     ) -> Description {
         let durable = self.temporary.is_none();
         let mut capabilities = vec![
@@ -131,7 +186,7 @@ impl Place {
         if writable {
             capabilities.push(Capability::Write);
         }
-        capabilities.extend(processes);
+        capabilities.extend_from_slice(processes.capabilities());
         capabilities.sort_unstable();
         let instructions = [
             format!("Your workspace is {root}; nothing outside it can be reached with file tools."),
@@ -141,12 +196,7 @@ impl Place {
                 "Files can be read, and nothing can be changed."
             }
             .to_owned(),
-            if processes.is_empty() {
-                "There are no processes."
-            } else {
-                "Processes run on the host itself, with its network and the rights of its user."
-            }
-            .to_owned(),
+            processes.instructions(),
             if durable {
                 "The workspace is kept."
             } else {

@@ -30,10 +30,29 @@ pub(super) struct Document {
     /// reported.
     #[serde(default)]
     pub(super) limits: Limits,
+    /// How components of registries are fetched, and who must have signed them.
+    #[serde(default)]
+    pub(super) registry: Registry,
     /// What is granted to which tool, by the name that listing shows.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Tool>")]
     pub(super) tools: BTreeMap<Spanned<String>, Tool>,
+}
+
+/// How components of registries are fetched, and who must have signed them.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Registry {
+    /// Whether a component of a registry is only loaded with a signature by one of the keys. Default: false.
+    #[schemars(with = "Option<bool>")]
+    pub(super) require_signature: Option<Spanned<bool>>,
+    /// Public keys of minisign's that are trusted, by a name for people.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) keys: BTreeMap<String, Spanned<String>>,
+    /// Registries, each with its port, that are asked without TLS, as localhost:5000.
+    #[serde(default)]
+    pub(super) plain_http: Vec<String>,
 }
 
 /// The backend and its workspace.
@@ -49,28 +68,48 @@ pub(super) struct Sandbox {
     pub(super) workspace: Option<Spanned<String>>,
     /// Whether anything in the workspace may be changed. Default: true.
     pub(super) writable: Option<bool>,
+    /// Read only when the backend is virtual.
+    #[schemars(with = "Option<Virtual>")]
+    pub(super) r#virtual: Option<Spanned<Virtual>>,
     /// Read only when the backend is local.
     #[serde(default)]
     pub(super) local: Local,
+    /// Read only when the backend is component.
+    #[schemars(with = "Option<ComponentTable>")]
+    pub(super) component: Option<Spanned<ComponentTable>>,
     /// Read only when the backend is container.
     #[schemars(with = "Option<Container>")]
     pub(super) container: Option<Spanned<Container>>,
     /// Read only when the backend is kubernetes.
-    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
-    pub(super) kubernetes: Option<Spanned<toml::Table>>,
+    #[schemars(with = "Option<Kubernetes>")]
+    pub(super) kubernetes: Option<Spanned<Kubernetes>>,
     /// Read only when the backend is remote.
     #[schemars(with = "Option<Remote>")]
     pub(super) remote: Option<Spanned<Remote>>,
+}
+
+/// What the virtual backend has beside files.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Virtual {
+    /// Programs that need no operating system, by the name that a command calls them by: files of WASI commands,
+    /// relative to this file. One file may have several names; a program is told its name. Default: none, and then
+    /// there are no processes.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) programs: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
 /// A mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum BackendName {
-    /// Files only, confined to the workspace.
+    /// Files, confined to the workspace, and programs that need no operating system.
     Virtual,
     /// Files, and processes of this machine with the host's own rights.
     Local,
+    /// What a WebAssembly component lends: a vendor's sandbox, by its own shim.
+    Component,
     /// A hardened container.
     Container,
     /// A Pod in a cluster.
@@ -94,6 +133,70 @@ pub(super) struct Local {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
     pub(super) environment: BTreeMap<Spanned<String>, String>,
+}
+
+/// What the component backend needs to know. The component reaches what is granted here and nothing else.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ComponentTable {
+    /// The component, a file of the world backend or client, relative to this file. There is no default.
+    #[schemars(with = "Option<String>")]
+    pub(super) component: Option<Spanned<String>>,
+    /// What the component is told by name: what there is, its own documentation says.
+    #[serde(default)]
+    pub(super) settings: BTreeMap<String, String>,
+    /// Secrets that the component is told by name; where each is, and not what it is.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Secret>")]
+    pub(super) secrets: BTreeMap<String, Spanned<Secret>>,
+    /// The requests that it may make. Default: none.
+    #[serde(default)]
+    #[schemars(with = "Vec<Http>")]
+    pub(super) http: Vec<Spanned<Http>>,
+    /// A file of certificates (PEM), relative to this file, whose owners are believed beside those that the system
+    /// believes.
+    #[schemars(with = "Option<String>")]
+    pub(super) ca: Option<Spanned<String>>,
+    /// The memory of one instance; each call at the same time has one. Default: 384MiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) memory: Option<Spanned<SizeValue>>,
+    /// The most bytes in the body of one request or response. Default: 96MiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) body: Option<Spanned<SizeValue>>,
+    /// The time for whatever has no limit of its own: opening, closing, an operation on files. Default: 2m.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) timeout: Option<Spanned<DurationValue>>,
+    /// Calls at once; the next one waits. Default: 64.
+    #[schemars(with = "Option<u32>")]
+    pub(super) calls: Option<Spanned<i64>>,
+}
+
+/// Where a secret is: one of the two.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Secret {
+    /// A variable of the environment of whoever opens the sandbox.
+    pub(super) env: Option<String>,
+    /// A file, relative to this one; a line end at its end is no part of the secret.
+    #[schemars(with = "Option<String>")]
+    pub(super) file: Option<Spanned<String>>,
+}
+
+/// Requests that a component may make.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Http {
+    /// Names or addresses, as in ["api.example.com", "*.example.com"]; the second is every name below it.
+    #[serde(default)]
+    pub(super) hosts: Vec<String>,
+    /// Default: 443, and with http 80.
+    pub(super) ports: Option<Vec<i64>>,
+    /// In capitals. Default: GET, HEAD, POST, PUT, PATCH and DELETE.
+    pub(super) methods: Option<Vec<String>>,
+    /// Whether the hosts may have addresses of this machine or of a private network. Default: false.
+    pub(super) private: Option<bool>,
+    /// Whether http will do, which anybody on the way can read and change. Default: false.
+    pub(super) http: Option<bool>,
 }
 
 /// What the container backend needs to know. Without more than an image the container has no network, no
@@ -213,6 +316,129 @@ pub(super) struct Bind {
     pub(super) writable: Option<bool>,
 }
 
+/// What the kubernetes backend needs to know. Without more than an image a Pod has no token of the cluster's, no
+/// capabilities, a user that is not root, a read-only root and limits for all that a Pod can limit; what it reaches over
+/// the network only a NetworkPolicy can say.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Kubernetes {
+    /// The file that says where the cluster is and who asks, relative to this file. Default: KUBECONFIG's, or
+    /// ~/.kube/config.
+    #[schemars(with = "Option<String>")]
+    pub(super) kubeconfig: Option<Spanned<String>>,
+    /// Whether it is the service account of the Pod that belljar itself runs in. Default: false.
+    #[schemars(with = "Option<bool>")]
+    pub(super) in_cluster: Option<Spanned<bool>>,
+    /// The kubeconfig's context. Default: its current one.
+    #[schemars(with = "Option<String>")]
+    pub(super) context: Option<Spanned<String>>,
+    /// Whether the kubeconfig may name a program that logs in, which is run on this machine with the host's own rights
+    /// and variables. Default: false.
+    pub(super) login_programs: Option<bool>,
+    /// The namespace. Default: the context's.
+    #[schemars(with = "Option<String>")]
+    pub(super) namespace: Option<Spanned<String>>,
+    /// The image. There is no default.
+    #[schemars(with = "Option<String>")]
+    pub(super) image: Option<Spanned<String>>,
+    /// When nodes fetch the image. Default: missing.
+    pub(super) pull: Option<PullPolicy>,
+    /// The names of the Secrets with which nodes fetch it.
+    #[schemars(with = "Vec<String>")]
+    #[serde(default)]
+    pub(super) pull_secrets: Vec<Spanned<String>>,
+    /// How the program that serves the contract reaches the Pod. Default: copy.
+    pub(super) resident: Option<ResidentWay>,
+    /// Its path in the image that has it. Default: /belljar-resident.
+    #[schemars(with = "Option<String>")]
+    pub(super) resident_path: Option<Spanned<String>>,
+    /// With resident = "init", the image that has it.
+    #[schemars(with = "Option<String>")]
+    pub(super) resident_image: Option<Spanned<String>>,
+    /// The RuntimeClass, as gvisor. Default: the cluster's usual runtime.
+    #[schemars(with = "Option<String>")]
+    pub(super) runtime_class: Option<Spanned<String>>,
+    /// Labels that a node must have.
+    #[serde(default)]
+    pub(super) node_selector: BTreeMap<String, String>,
+    /// Taints of nodes that are put up with.
+    #[serde(default)]
+    pub(super) tolerations: Vec<Toleration>,
+    /// Where the workspace is in the Pod. Default: /workspace.
+    #[schemars(with = "Option<String>")]
+    pub(super) cwd: Option<Spanned<String>>,
+    /// The most that the workspace may hold; a Pod that is over it is evicted. Default: 1GiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) workspace_size: Option<Spanned<SizeValue>>,
+    /// The same for /tmp. Default: 256MiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) tmp: Option<Spanned<SizeValue>>,
+    /// The most memory, which is also reserved. Default: 1GiB.
+    #[schemars(with = "Option<SizeValue>")]
+    pub(super) memory: Option<Spanned<SizeValue>>,
+    /// The most processors, which are also reserved, as 0.5. Default: 1.
+    #[schemars(with = "Option<NumberValue>")]
+    pub(super) cpus: Option<Spanned<NumberValue>>,
+    /// Whose rights processes have, as UID or UID:GID. Default: 65532.
+    #[schemars(with = "Option<String>")]
+    pub(super) user: Option<Spanned<String>>,
+    /// Whether the root is read-only; the workspace and /tmp are then the only places to write. Default: true.
+    pub(super) readonly_rootfs: Option<bool>,
+    /// Whether the Pod is told of the cluster's name servers. Default: false.
+    pub(super) dns: Option<bool>,
+    /// The longest time until there is a session, pulls included. Default: 2m.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) start_timeout: Option<Spanned<DurationValue>>,
+    /// How long the cluster may say that no node takes the Pod; where nodes are added on demand, the time that that
+    /// takes. Default: 10s.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) schedule_patience: Option<Spanned<DurationValue>>,
+    /// How long whoever is waited for may say nothing at all before the session is dead. Default: 30s.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) patience: Option<Spanned<DurationValue>>,
+    /// How often a session that rests says that it lives. Default: 30s.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) keep_alive: Option<Spanned<DurationValue>>,
+    /// The longest life of a Pod, after which the cluster ends it; so long prune leaves one alone whose owner it
+    /// cannot see. Default: 24h.
+    #[schemars(with = "Option<DurationValue>")]
+    pub(super) lifetime: Option<Spanned<DurationValue>>,
+    /// More variables for processes in the Pod.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) environment: BTreeMap<Spanned<String>, String>,
+    /// Pods that run before a session needs one, for programs that open many.
+    #[serde(default)]
+    pub(super) pool: Pool,
+    /// Guarantees without which no session opens.
+    #[serde(default)]
+    pub(super) require: Vec<Guarantee>,
+}
+
+/// How the program that serves the contract reaches a Pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ResidentWay {
+    /// Over the stream; the image needs a POSIX shell and sha256sum or the like.
+    Copy,
+    /// The Pod's image has it.
+    Image,
+    /// Another image has it.
+    Init,
+}
+
+/// A taint of nodes that a Pod puts up with.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Toleration {
+    /// The taint's key.
+    pub(super) key: String,
+    /// Its value. Default: any.
+    pub(super) value: Option<String>,
+    /// Its effect, as NoSchedule. Default: all.
+    pub(super) effect: Option<String>,
+}
+
 /// What the remote backend needs to know. What confines processes there is unknown here: whoever names a command
 /// lets tools do what the account that it reaches may do.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -308,6 +534,10 @@ pub(super) struct Tool {
     /// The component, relative to this file. When omitted, the application brings it.
     #[schemars(with = "Option<String>")]
     pub(super) component: Option<Spanned<String>>,
+    /// The component in a registry, as registry.example/ada/coding:1.2, in the place of a file. `belljar pull` fetches it and
+    /// pins it in belljar.lock.
+    #[schemars(with = "Option<String>")]
+    pub(super) reference: Option<Spanned<String>>,
     /// What it may do in the workspace. Default: read.
     #[schemars(with = "Option<Vec<Allow>>")]
     pub(super) allow: Option<Spanned<Vec<Allow>>>,

@@ -7,22 +7,27 @@ use toml::{Spanned, de::DeTable};
 
 use crate::layers::{Policy, Rules};
 
+#[cfg(feature = "kubernetes")]
+use super::kubernetes_table;
+#[cfg(feature = "registry")]
+use super::registry_table;
 use super::{
-    Config, container_table,
+    Config, component_table, container_table,
     document::{Allow, BackendName, Document, Sandbox, Tool, VERSION, schema},
     error::{Notice, Problem, ProblemKind},
     limits,
     local_table::{self, NOT_A_VARIABLE, is_variable},
     place::Place,
     position::Position,
-    remote_table,
+    programs_table, remote_table,
     sandbox::{Backend, SandboxConfig},
     structure,
     tool::{ToolConfig, name_problem},
 };
 
 /// The backends of this build.
-const BUILT: [&str; 4] = ["virtual", "local", "container", "remote"];
+#[cfg(not(feature = "kubernetes"))]
+const BUILT: [&str; 5] = ["virtual", "local", "component", "container", "remote"];
 
 /// Reads a configuration, or says everything that is wrong with it.
 pub(super) fn read(text: &str, place: Place<'_>) -> Result<Config, Vec<Problem>> {
@@ -141,6 +146,8 @@ impl Reading<'_> {
             sandbox,
             limits,
             call_limits,
+            #[cfg(feature = "registry")]
+            registry: registry_table::read(self, &document.registry),
             tools,
             tool_positions,
             file: None,
@@ -151,36 +158,63 @@ impl Reading<'_> {
     fn sandbox(&mut self, sandbox: &Sandbox) -> SandboxConfig {
         let name = sandbox.backend.as_ref();
         let offset = name.map_or(0, |name| name.span().start);
-        let not_built = |backend| ProblemKind::BackendNotBuilt {
-            backend,
-            has: BUILT.to_vec(),
+        let chosen = name.map_or(BackendName::Virtual, |name| *name.get_ref());
+        let programs = match chosen {
+            BackendName::Virtual => programs_table::read(self, sandbox.r#virtual.as_ref()),
+            _ => BTreeMap::new(),
         };
-        let key = || "sandbox.backend".to_owned();
-        let mut backend = Backend::Virtual;
-        match name.map_or(BackendName::Virtual, |name| *name.get_ref()) {
+        let mut backend = Backend::Virtual { programs };
+        match chosen {
             BackendName::Virtual => {}
             BackendName::Local => {
                 backend = Backend::Local(local_table::read(self, &sandbox.local, offset))
+            }
+            BackendName::Component => {
+                let table = sandbox.component.as_ref();
+                backend = Backend::Component(component_table::read(self, table, offset));
             }
             BackendName::Container => {
                 let table = sandbox.container.as_ref();
                 let (options, pool) = container_table::read(self, table, offset);
                 backend = Backend::Container { options, pool };
             }
-            BackendName::Kubernetes => self.problem(key(), offset, not_built("kubernetes")),
+            #[cfg(feature = "kubernetes")]
+            BackendName::Kubernetes => {
+                let table = sandbox.kubernetes.as_ref();
+                let (options, pool) = kubernetes_table::read(self, table, offset);
+                let options = Box::new(options);
+                backend = Backend::Kubernetes { options, pool };
+            }
+            #[cfg(not(feature = "kubernetes"))]
+            BackendName::Kubernetes => {
+                let not_built = ProblemKind::BackendNotBuilt {
+                    backend: "kubernetes",
+                    has: BUILT.to_vec(),
+                };
+                self.problem("sandbox.backend".to_owned(), offset, not_built);
+            }
             BackendName::Remote => {
                 let table = sandbox.remote.as_ref();
                 backend = Backend::Remote(remote_table::read(self, table, offset));
             }
         }
+        let programs = sandbox.r#virtual.as_ref();
+        let programs = programs.filter(|_| !matches!(backend, Backend::Virtual { .. }));
         let container = sandbox.container.as_ref();
         let container = container.filter(|_| !matches!(backend, Backend::Container { .. }));
+        let kubernetes = sandbox.kubernetes.as_ref();
+        #[cfg(feature = "kubernetes")]
+        let kubernetes = kubernetes.filter(|_| !matches!(backend, Backend::Kubernetes { .. }));
         let remote = sandbox.remote.as_ref();
         let remote = remote.filter(|_| !matches!(backend, Backend::Remote(_)));
+        let component = sandbox.component.as_ref();
+        let component = component.filter(|_| !matches!(backend, Backend::Component(_)));
         for (name, at) in [
+            ("component", component.map(Spanned::span)),
             ("container", container.map(Spanned::span)),
-            ("kubernetes", sandbox.kubernetes.as_ref().map(Spanned::span)),
+            ("kubernetes", kubernetes.map(Spanned::span)),
             ("remote", remote.map(Spanned::span)),
+            ("virtual", programs.map(Spanned::span)),
         ] {
             if let Some(at) = at {
                 let message = "not looked at: another backend is chosen".to_owned();
@@ -190,6 +224,15 @@ impl Reading<'_> {
         let workspace = sandbox.workspace.as_ref().and_then(|text| {
             if let Backend::Remote(_) = backend {
                 let message = "the remote backend's workspace is a directory there; name it as root in [sandbox.remote]".to_owned();
+                self.bad("sandbox.workspace".into(), text.span().start, message);
+            }
+            if let Backend::Component(_) = backend {
+                let message = "the component backend's workspace is a directory elsewhere; where it is, the component's settings say".to_owned();
+                self.bad("sandbox.workspace".into(), text.span().start, message);
+            }
+            #[cfg(feature = "kubernetes")]
+            if let Backend::Kubernetes { .. } = backend {
+                let message = "the kubernetes backend's workspace is a volume of its Pod; leave this out".to_owned();
                 self.bad("sandbox.workspace".into(), text.span().start, message);
             }
             let path = self.path("sandbox.workspace".into(), text)?;
@@ -233,6 +276,11 @@ impl Reading<'_> {
             .component
             .as_ref()
             .and_then(|text| self.path(key("component"), text));
+        #[cfg_attr(
+            not(feature = "registry"),
+            expect(clippy::let_unit_value, reason = "there it is a check alone")
+        )]
+        let reference = self.reference(key("reference"), tool);
         let mut policy = match &tool.allow {
             None => defaults.policy,
             Some(allow) => {
@@ -266,9 +314,32 @@ impl Reading<'_> {
         }
         ToolConfig {
             component,
+            #[cfg(feature = "registry")]
+            reference,
             policy,
             wasi: tool.wasi.unwrap_or(defaults.wasi),
             guard: tool.guard.unwrap_or(defaults.guard),
+        }
+    }
+
+    #[cfg(feature = "registry")]
+    fn reference(&mut self, key: String, tool: &Tool) -> Option<crate::registry::Reference> {
+        let text = tool.reference.as_ref()?;
+        if tool.component.is_some() {
+            let message = "a tool has a component or a reference, and this has both".to_owned();
+            self.bad(key, text.span().start, message);
+            return None;
+        }
+        registry_table::reference(self, key, text)
+    }
+
+    /// Without registries a reference leads nowhere.
+    #[cfg(not(feature = "registry"))]
+    fn reference(&mut self, key: String, tool: &Tool) {
+        if let Some(text) = &tool.reference {
+            let message =
+                "this build fetches nothing from registries; name a file as component".to_owned();
+            self.bad(key, text.span().start, message);
         }
     }
 

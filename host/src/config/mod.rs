@@ -8,22 +8,30 @@
 //! It leaves to others: whether the workspace exists (said when a session is opened), whether a
 //! component can be loaded, and which backend a [`Backend`] is.
 
+mod component_table;
 mod container_table;
 mod document;
 mod error;
 mod interpret;
+#[cfg(feature = "kubernetes")]
+mod kubernetes_table;
 mod limits;
 mod load;
 mod local_table;
 mod nearest;
 mod place;
 mod position;
+mod programs_table;
 mod quantity;
+#[cfg(feature = "registry")]
+mod registry_table;
 mod remote_table;
 mod sandbox;
 mod structure;
 mod tool;
 
+#[cfg(feature = "registry")]
+pub use self::registry_table::RegistryConfig;
 pub use self::{
     error::{ConfigError, Notice, Problem, ProblemKind},
     load::{FILE_NAME, Loader},
@@ -39,7 +47,9 @@ use std::{
 };
 
 use crate::{
-    backends::{ContainerOptions, LocalOptions, PoolOptions, RemoteOptions},
+    backends::{
+        ComponentOptions, ContainerOptions, LocalOptions, PoolOptions, RemoteOptions, SecretSource,
+    },
     limits::CallLimits,
 };
 use belljar_contract::session::Limits;
@@ -73,6 +83,9 @@ pub struct Config {
     pub limits: Limits,
     /// The limits of one call of a tool.
     pub call_limits: CallLimits,
+    /// How components of registries are fetched.
+    #[cfg(feature = "registry")]
+    pub registry: RegistryConfig,
     /// What is granted to which tool, by the name that listing shows.
     pub tools: BTreeMap<String, ToolConfig>,
     /// The file that it was read from.
@@ -89,6 +102,8 @@ impl Config {
             sandbox,
             limits: Limits::default(),
             call_limits: CallLimits::default(),
+            #[cfg(feature = "registry")]
+            registry: RegistryConfig::default(),
             tools: BTreeMap::new(),
             file: None,
             notices: Vec::new(),
@@ -101,7 +116,9 @@ impl Config {
     #[must_use]
     pub fn temporary() -> Self {
         Self::of(SandboxConfig {
-            backend: Backend::Virtual,
+            backend: Backend::Virtual {
+                programs: BTreeMap::new(),
+            },
             workspace: None,
             writable: true,
         })
@@ -112,7 +129,9 @@ impl Config {
     #[must_use]
     pub fn virtual_at(workspace: impl Into<PathBuf>) -> Self {
         Self::of(SandboxConfig {
-            backend: Backend::Virtual,
+            backend: Backend::Virtual {
+                programs: BTreeMap::new(),
+            },
             workspace: Some(workspace.into()),
             writable: false,
         })
@@ -144,6 +163,20 @@ impl Config {
         })
     }
 
+    /// Makes a configuration of a Pod, whose workspace may only be read until [`writable`](Self::writable) says otherwise.
+    #[cfg(feature = "kubernetes")]
+    #[must_use]
+    pub fn kubernetes(options: crate::backends::KubernetesOptions) -> Self {
+        Self::of(SandboxConfig {
+            backend: Backend::Kubernetes {
+                options: Box::new(options),
+                pool: PoolOptions::default(),
+            },
+            workspace: None,
+            writable: false,
+        })
+    }
+
     /// Makes a configuration of what a command reaches, and of a directory there that may only be read until
     /// [`writable`](Self::writable) says otherwise.
     #[must_use]
@@ -153,6 +186,33 @@ impl Config {
             workspace: None,
             writable: false,
         })
+    }
+
+    /// Makes a configuration of what a component lends, which may only be read until
+    /// [`writable`](Self::writable) says otherwise.
+    #[must_use]
+    pub fn component(options: ComponentOptions) -> Self {
+        Self::of(SandboxConfig {
+            backend: Backend::Component(options),
+            workspace: None,
+            writable: false,
+        })
+    }
+
+    /// The variables of the application's environment in which this configuration says that secrets are; for
+    /// [`OpenOptions::secrets`](crate::OpenOptions::secrets).
+    pub fn secret_variables(&self) -> impl Iterator<Item = &str> {
+        let secrets = match &self.sandbox.backend {
+            Backend::Component(options) => Some(options.secrets.values()),
+            _ => None,
+        };
+        secrets
+            .into_iter()
+            .flatten()
+            .filter_map(|source| match source {
+                SecretSource::Environment { name } => Some(name.as_str()),
+                SecretSource::File { .. } => None,
+            })
     }
 
     /// Lets the workspace be written.
@@ -219,8 +279,8 @@ impl Config {
     ///
     /// # Errors
     /// [`ConfigError::Invalid`] for a policy that is none, a tool's name that is none, `local` without
-    /// [`allow_host_processes`](Self::allow_host_processes), a container without an image, and
-    /// a remote place without a command or a directory.
+    /// [`allow_host_processes`](Self::allow_host_processes), a container without an image,
+    /// a remote place without a command or a directory, and a component without a file or with a grant that is none.
     pub fn check(&self) -> Result<(), ConfigError> {
         let mut problems = self.sandbox.problems();
         for (name, tool) in &self.tools {

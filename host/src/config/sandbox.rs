@@ -1,9 +1,17 @@
 //! The `[sandbox]` table: a backend and its workspace.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
-use super::{container_table, error::Problem, local_table, remote_table};
-use crate::backends::{ContainerOptions, LocalOptions, PoolOptions, RemoteOptions};
+#[cfg(feature = "kubernetes")]
+use super::kubernetes_table;
+use super::{
+    component_table, container_table, error::Problem, local_table, programs_table, remote_table,
+};
+#[cfg(feature = "kubernetes")]
+use crate::backends::KubernetesOptions;
+use crate::backends::{
+    ComponentOptions, ContainerOptions, LocalOptions, PoolOptions, RemoteOptions,
+};
 
 /// A backend and its workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +36,11 @@ pub struct SandboxConfig {
     reason = "a program has one or two, and a box would be in everybody's way"
 )]
 pub enum Backend {
-    /// Files only, confined to the workspace.
-    Virtual,
+    /// Files, confined to the workspace, and programs that need no operating system.
+    Virtual {
+        /// The programs by their names: files of the host.
+        programs: BTreeMap<String, PathBuf>,
+    },
     /// Files, and processes of this machine with the host's own rights.
     Local(LocalOptions),
     /// A container.
@@ -39,18 +50,47 @@ pub enum Backend {
         /// How many of them run before a session needs one.
         pool: PoolOptions,
     },
+    /// A Pod in a cluster.
+    #[cfg(feature = "kubernetes")]
+    Kubernetes {
+        /// What it is.
+        options: Box<KubernetesOptions>,
+        /// How many of them run before a session needs one.
+        pool: PoolOptions,
+    },
     /// What a command reaches.
     Remote(RemoteOptions),
+    /// What a component lends.
+    Component(ComponentOptions),
 }
 
 impl SandboxConfig {
+    /// The variables that every process of the sandbox gets, with their values: of a kind that is left out of
+    /// [recordings](crate::recording).
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        let variables = match &self.backend {
+            // What a component is told reaches no process by itself.
+            Backend::Virtual { .. } | Backend::Component(_) => None,
+            Backend::Local(options) => Some(&options.environment),
+            Backend::Container { options, .. } => Some(&options.environment),
+            Backend::Remote(options) => Some(&options.environment),
+            #[cfg(feature = "kubernetes")]
+            Backend::Kubernetes { options, .. } => Some(&options.environment),
+        };
+        let each = variables.into_iter().flatten();
+        each.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// What is wrong, whoever made it.
     pub(super) fn problems(&self) -> Vec<Problem> {
         match &self.backend {
-            Backend::Virtual => Vec::new(),
+            Backend::Virtual { programs } => programs_table::problems(programs),
             Backend::Local(options) => local_table::problems(options),
             Backend::Container { options, .. } => container_table::problems(options),
+            #[cfg(feature = "kubernetes")]
+            Backend::Kubernetes { options, .. } => kubernetes_table::problems(options),
             Backend::Remote(options) => remote_table::problems(options),
+            Backend::Component(options) => component_table::problems(options),
         }
     }
 }

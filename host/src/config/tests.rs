@@ -207,12 +207,13 @@ fn another_version_and_none_are_refused() {
     assert!(matches!(problems("")[0].2, ProblemKind::Missing(_)));
 }
 
+#[cfg(not(feature = "kubernetes"))]
 #[test]
 fn a_backend_of_other_builds_is_known_and_refused() {
     let found = problems("version = 1\nsandbox.backend = 'kubernetes'");
     let kind = ProblemKind::BackendNotBuilt {
         backend: "kubernetes",
-        has: vec!["virtual", "local", "container", "remote"],
+        has: vec!["virtual", "local", "component", "container", "remote"],
     };
     assert_eq!(found, [("sandbox.backend".into(), (2, 19), kind)]);
 }
@@ -360,5 +361,9 @@ fn every_key_is_explained() {
     walk("", &Config::schema());
 }
 
+mod component;
 mod container;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;
+mod programs;
 mod remote;

@@ -20,6 +20,9 @@ use super::error::{Problem, ProblemKind};
 pub struct ToolConfig {
     /// The component's file, a path of the host; none when the application brings it.
     pub component: Option<PathBuf>,
+    /// The component in a registry, in the place of a file.
+    #[cfg(feature = "registry")]
+    pub reference: Option<crate::registry::Reference>,
     /// What it may do in a session.
     pub policy: Policy,
     /// What becomes of its imports from WASI.
@@ -45,6 +48,8 @@ impl ToolConfig {
     pub const fn new(policy: Policy) -> Self {
         Self {
             component: None,
+            #[cfg(feature = "registry")]
+            reference: None,
             policy,
             wasi: Wasi::Deny,
             guard: true,

@@ -2,6 +2,8 @@
 
 use belljar_contract::Context;
 
+#[cfg(feature = "kubernetes")]
+use super::options::kubernetes_options;
 use super::options::{container_options, remote_options};
 use crate::{
     OpenOptions,
@@ -38,7 +40,15 @@ pub async fn examine_ambient(
             let options = remote_options(config, remote, options)?;
             options.examine_ambient(context).await
         }
-        Backend::Virtual | Backend::Local(_) => {
+        #[cfg(feature = "kubernetes")]
+        Backend::Kubernetes {
+            options: kubernetes,
+            ..
+        } => {
+            let options = kubernetes_options(config, kubernetes, options)?;
+            options.examine_ambient(context).await
+        }
+        Backend::Virtual { .. } | Backend::Local(_) | Backend::Component(_) => {
             let sandbox = Sandbox::open_ambient(config, options)?;
             let report = Report::of(&sandbox.describe());
             sandbox.close().await?;

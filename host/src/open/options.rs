@@ -1,5 +1,7 @@
 //! The options of a backend, with what its own table cannot say.
 
+#[cfg(feature = "kubernetes")]
+use crate::backends::{ClusterAccess, KubernetesOptions, KubernetesOptionsError};
 use crate::{
     OpenOptions,
     backends::{ContainerOptions, OpenError, RemoteOptions, RemoteOptionsError},
@@ -37,6 +39,30 @@ pub(super) fn remote_options(
         writable: config.sandbox.writable,
         limits: config.limits,
         ..remote.clone()
+    })
+}
+
+#[cfg(feature = "kubernetes")]
+pub(super) fn kubernetes_options(
+    config: &Config,
+    kubernetes: &KubernetesOptions,
+    options: OpenOptions,
+) -> Result<KubernetesOptions, OpenError> {
+    // A directory of this machine is nothing on a node.
+    if let Some(workspace) = config.sandbox.workspace.clone() {
+        return Err(KubernetesOptionsError::WorkspaceIsHere { workspace }.into());
+    }
+    let mut kubernetes = kubernetes.clone();
+    if let ClusterAccess::Kubeconfig(files) = &mut kubernetes.access
+        && files.is_empty()
+    {
+        *files = options.kubeconfig;
+    }
+    Ok(KubernetesOptions {
+        residents: options.residents,
+        writable: config.sandbox.writable,
+        limits: config.limits,
+        ..kubernetes
     })
 }
 

@@ -1,6 +1,10 @@
 //! Many sandboxes of one configuration.
 
 use super::options::container_options;
+#[cfg(feature = "kubernetes")]
+use super::options::kubernetes_options;
+#[cfg(feature = "kubernetes")]
+use crate::backends::KubernetesPool;
 use crate::{
     OpenOptions,
     backends::{ContainerPool, OpenError},
@@ -10,7 +14,7 @@ use crate::{
 
 /// Opens sandboxes of one configuration, as many as are wanted, for a program that gives each of its sessions one.
 ///
-/// Where the configuration has a pool (`[sandbox.container.pool]`), containers run before they are needed; dropped
+/// Where the configuration has a pool (`[sandbox.container.pool]`, `[sandbox.kubernetes.pool]`), containers or Pods run before they are needed; dropped
 /// or [closed](Self::close), it removes those that nobody took.
 ///
 /// ```
@@ -35,6 +39,8 @@ enum Source {
         options: OpenOptions,
     },
     Pool(ContainerPool),
+    #[cfg(feature = "kubernetes")]
+    Pods(KubernetesPool),
 }
 
 impl Sandboxes {
@@ -56,6 +62,17 @@ impl Sandboxes {
             let pool = ContainerPool::open_ambient(options, *pool)?;
             return Ok(Self(Source::Pool(pool)));
         }
+        #[cfg(feature = "kubernetes")]
+        if let Backend::Kubernetes {
+            options: kubernetes,
+            pool,
+        } = &config.sandbox.backend
+        {
+            // Without one that is filled too: its sessions share the way to the cluster.
+            let options = kubernetes_options(config, kubernetes, options)?;
+            let pool = KubernetesPool::open_ambient(options, *pool)?;
+            return Ok(Self(Source::Pods(pool)));
+        }
         Ok(Self(Source::Config {
             config: Box::new(config.clone()),
             options,
@@ -73,6 +90,8 @@ impl Sandboxes {
         match &self.0 {
             Source::Config { config, options } => Sandbox::open_ambient(config, options.clone()),
             Source::Pool(pool) => Ok(Sandbox::new(pool.session())),
+            #[cfg(feature = "kubernetes")]
+            Source::Pods(pool) => Ok(Sandbox::new(pool.session())),
         }
     }
 
@@ -81,6 +100,8 @@ impl Sandboxes {
         match &self.0 {
             Source::Config { .. } => {}
             Source::Pool(pool) => pool.close().await,
+            #[cfg(feature = "kubernetes")]
+            Source::Pods(pool) => pool.close().await,
         }
     }
 }

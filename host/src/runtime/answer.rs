@@ -1,6 +1,7 @@
 //! A tool's answer.
 
 use belljar_contract::Context;
+use serde::{Deserialize, Serialize};
 
 use super::{
     bindings::exports::belljar::sandbox::tools as wit,
@@ -8,8 +9,9 @@ use super::{
     description::LoadedTool,
 };
 
-/// A part of an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A part of an answer. In JSON it is as `tools.wit` has it, bytes in base64.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum ContentPart {
     /// Text for the model.
     Text(String),
@@ -18,12 +20,13 @@ pub enum ContentPart {
         /// `image/png`, …
         media_type: String,
         /// The bytes.
+        #[serde(with = "belljar_contract::bytes")]
         bytes: Vec<u8>,
     },
 }
 
 /// A tool's answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The answer for the model.
     pub content: Vec<ContentPart>,

@@ -1,5 +1,7 @@
 //! What a component imports and exports, judged before it is compiled.
 //!
+//! Which of the contract's worlds a component is for, its exports say. [`World`] is what each may import.
+//!
 //! Only the names at a component's outermost level count: what is nested in it can reach
 //! nothing else. Deny by default: an import that is neither the contract's nor granted is refused.
 
@@ -7,14 +9,69 @@ use wasmparser::{Encoding, Parser, Payload};
 
 use super::{CONTRACT_VERSION, load_error::LoadError};
 
-/// The interfaces that a tool may import.
-const INTERFACES: [&str; 5] = ["types", "files", "processes", "session", "progress"];
-/// The interface that a tool must export.
-const EXPORT: &str = "tools";
 const PACKAGE: &str = "belljar:sandbox";
 /// How deep components may be nested. Compiling keeps something of each level for all below it: a file of a
 /// hundred kilobytes could take gigabytes.
 const MAX_DEPTH: u32 = 100;
+
+/// A world of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum World {
+    /// A component with tools.
+    Tool,
+    /// A backend that serves the whole contract.
+    Backend,
+    /// A backend of which the host makes the contract.
+    Client,
+}
+
+impl World {
+    /// Its name in the contract.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Backend => "backend",
+            Self::Client => "client",
+        }
+    }
+
+    /// The world that a component is for, as far as its imports and exports say it.
+    ///
+    /// # Errors
+    /// [`LoadError`] when it is of none, or imports what its world does not have.
+    pub fn of_component(bytes: &[u8]) -> Result<Self, LoadError> {
+        let worlds = [Self::Backend, Self::Client, Self::Tool];
+        audit(bytes, WasiMode::Deny, &worlds).map(|(world, _)| world)
+    }
+
+    /// The interfaces that it may import.
+    const fn imports(self) -> &'static [&'static str] {
+        match self {
+            Self::Tool => &["types", "files", "processes", "session", "progress"],
+            Self::Backend | Self::Client => &["types", "outgoing-http", "settings", "progress"],
+        }
+    }
+
+    /// The interfaces that it must export.
+    const fn exports(self) -> &'static [&'static str] {
+        match self {
+            Self::Tool => &["tools"],
+            Self::Backend => &["lease", "files", "narrowed", "processes", "session"],
+            Self::Client => &["lease", "machine"],
+        }
+    }
+
+    /// The one of `worlds` whose exports are all there.
+    fn of(exported: &[&str], worlds: &[Self]) -> Option<Self> {
+        let exports_all = |world: &&Self| {
+            let mut needed = world.exports().iter();
+            needed.all(|interface| exported.contains(interface))
+        };
+        worlds.iter().find(exports_all).copied()
+    }
+}
 
 /// What a component gets that imports WASI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,19 +92,52 @@ pub struct Import {
     pub contract: bool,
 }
 
-/// Judges a component's bytes and lists its imports.
-pub(super) fn audit(bytes: &[u8], wasi: WasiMode) -> Result<Vec<Import>, LoadError> {
+/// Judges a component's bytes: which of `worlds` it is for, and what it imports.
+pub(super) fn audit(
+    bytes: &[u8],
+    wasi: WasiMode,
+    worlds: &[World],
+) -> Result<(World, Vec<Import>), LoadError> {
     let (imports, exports) = outermost_names(bytes)?;
+    let mut exported = Vec::new();
+    for name in &exports {
+        if let Some((PACKAGE, interface, version)) = name.parse_interface() {
+            check_version(&name.0, version)?;
+            exported.push(interface);
+        }
+    }
+    let world = World::of(&exported, worlds);
+    // What it may import is said first: a component that can do more than it may is not looked at further.
+    let judged = world.or(worlds.first().copied());
+    let known = judged.map_or(&[][..], World::imports);
+    let listed = judge_imports(imports, wasi, known)?;
+    match world {
+        Some(world) => Ok((world, listed)),
+        None => {
+            let exports = exports.into_iter().map(|name| name.0).collect();
+            Err(match worlds {
+                [World::Tool] => LoadError::NotATool { exports },
+                _ => LoadError::NotABackend { exports },
+            })
+        }
+    }
+}
+
+fn judge_imports(
+    imports: Vec<ExternName>,
+    wasi: WasiMode,
+    known: &[&str],
+) -> Result<Vec<Import>, LoadError> {
     let mut foreign = Vec::new();
     let mut listed = Vec::new();
     for name in imports {
         match name.parse_interface() {
             Some((PACKAGE, interface, version)) => {
                 check_version(&name.0, version)?;
-                if !INTERFACES.contains(&interface) {
+                if !known.contains(&interface) {
                     return Err(LoadError::UnknownInterface {
                         name: name.0.clone(),
-                        known: INTERFACES.join(", "),
+                        known: known.join(", "),
                     });
                 }
                 listed.push(Import {
@@ -64,21 +154,10 @@ pub(super) fn audit(bytes: &[u8], wasi: WasiMode) -> Result<Vec<Import>, LoadErr
             _ => foreign.push(name.0),
         }
     }
-    if !foreign.is_empty() {
-        return Err(LoadError::ForbiddenImports { names: foreign });
+    match foreign.is_empty() {
+        true => Ok(listed),
+        false => Err(LoadError::ForbiddenImports { names: foreign }),
     }
-    let mut exported = false;
-    for name in &exports {
-        if let Some((PACKAGE, EXPORT, version)) = name.parse_interface() {
-            check_version(&name.0, version)?;
-            exported = true;
-        }
-    }
-    if !exported {
-        let names = exports.into_iter().map(|name| name.0).collect();
-        return Err(LoadError::NotATool { exports: names });
-    }
-    Ok(listed)
 }
 
 struct ExternName(String);
@@ -180,7 +259,7 @@ mod tests {
 
     #[test]
     fn components_are_not_nested_without_end() {
-        let audited = |depth| audit(&nested(depth), WasiMode::Deny);
+        let audited = |depth| audit(&nested(depth), WasiMode::Deny, &[World::Tool]);
         assert!(matches!(
             audited(MAX_DEPTH),
             Err(LoadError::NotATool { .. })

@@ -21,9 +21,9 @@ use cap_std::{
     fs::{Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _},
 };
 use twox_hash::xxhash3_128::Hasher as Checksum;
-use wasmtime::{Engine, component::Component};
+use wasmtime::{Engine, Module, component::Component};
 
-use super::description::ToolDescription;
+use super::{audit::World, description::ToolDescription};
 
 /// Begins every entry; the number changes with the entry's format.
 const MAGIC: &[u8; 8] = b"belljar3";
@@ -89,23 +89,30 @@ impl CompilationCache {
 
     /// The component from the cache; none when it is not there, or not whole.
     pub(super) fn load(&self, engine: &Engine, name: &EntryName) -> Option<Cached> {
+        let (code, tools) = self.verified(name)?;
+        let component = fitting(deserialize(engine, code))?;
+        Some(Cached { component, tools })
+    }
+
+    /// The module from the cache; none when it is not there, or not whole.
+    pub(super) fn load_module(&self, engine: &Engine, name: &EntryName) -> Option<Module> {
+        let (code, _) = self.verified(name)?;
+        fitting(deserialize_module(engine, code))
+    }
+
+    /// An entry's code, and its tools, when it is there and whole.
+    fn verified(&self, name: &EntryName) -> Option<(File, Vec<ToolDescription>)> {
         let mut tools = Vec::new();
         self.open(&name.tools())?.read_to_end(&mut tools).ok()?;
         let mut code = self.open(&name.code())?;
-        let Some(tools) = verified(name, &mut code, &tools) else {
+        let tools = verified(name, &mut code, &tools);
+        if tools.is_none() {
             tracing::warn!(
                 entry = name.0,
                 "a damaged entry of the compilation cache is replaced"
             );
-            return None;
-        };
-        // What wasmtime itself checks (its version, the settings) makes another miss.
-        let component = deserialize(engine, code)
-            .inspect_err(|error| {
-                tracing::warn!(error = %error, "an entry of the compilation cache does not fit this engine");
-            })
-            .ok()?;
-        Some(Cached { component, tools })
+        }
+        Some((code, tools?))
     }
 
     /// A file of an entry; none when it is not there, or others could have written it.
@@ -122,16 +129,19 @@ impl CompilationCache {
         None
     }
 
-    /// Keeps a compiled component. A cache that cannot be written is a slower start, not an error.
+    /// Keeps what was compiled. A cache that cannot be written is a slower start, not an error.
     pub(super) fn store<'a>(
         &self,
         name: &EntryName,
-        component: &Component,
+        code: &Code,
         tools: impl Iterator<Item = &'a ToolDescription>,
     ) {
         let tools: Vec<_> = tools.collect();
-        let kept = component
-            .serialize()
+        let serialized = match code {
+            Code::Component(component) => component.serialize(),
+            Code::Module(module) => module.serialize(),
+        };
+        let kept = serialized
             .map_err(|error| error.to_string())
             .and_then(|code| {
                 let tools = serde_json::to_vec(&tools).map_err(|error| error.to_string())?;
@@ -139,7 +149,7 @@ impl CompilationCache {
                     .map_err(|error| error.to_string())
             });
         if let Err(error) = kept {
-            tracing::warn!(error, "a compiled component could not be kept in the cache");
+            tracing::warn!(error, "compiled code could not be kept in the cache");
         }
     }
 
@@ -174,6 +184,12 @@ impl CompilationCache {
     }
 }
 
+/// What is compiled.
+pub(super) enum Code {
+    Component(Component),
+    Module(Module),
+}
+
 /// What an entry holds.
 pub(super) struct Cached {
     pub(super) component: Component,
@@ -185,8 +201,18 @@ pub(super) struct Cached {
 pub(super) struct EntryName(String);
 
 impl EntryName {
-    pub(super) fn new(compatibility: &Compatibility, bytes: &[u8]) -> Self {
+    pub(super) fn new(compatibility: &Compatibility, world: World, bytes: &[u8]) -> Self {
         let mut digest = compatibility.0.clone();
+        // A component of two worlds describes itself in one of them.
+        digest.update(world.as_str().as_bytes());
+        digest.update(blake3::hash(bytes).as_bytes());
+        Self(digest.finalize().to_hex().to_string())
+    }
+
+    /// A program's: the same bytes as a tool's are another entry, which has no tools.
+    pub(super) fn of_program(compatibility: &Compatibility, bytes: &[u8]) -> Self {
+        let mut digest = compatibility.0.clone();
+        digest.update(b"program");
         digest.update(blake3::hash(bytes).as_bytes());
         Self(digest.finalize().to_hex().to_string())
     }
@@ -265,6 +291,14 @@ fn verified(name: &EntryName, code: &mut File, tools: &[u8]) -> Option<Vec<ToolD
     serde_json::from_slice(tools).ok()
 }
 
+/// What wasmtime itself checks (its version, the settings) makes another miss.
+fn fitting<T>(code: wasmtime::Result<T>) -> Option<T> {
+    code.inspect_err(|error| {
+        tracing::warn!(error = %error, "an entry of the compilation cache does not fit this engine");
+    })
+    .ok()
+}
+
 #[expect(
     unsafe_code,
     reason = "loading compiled code is unsafe by its nature: wasmtime trusts the bytes"
@@ -289,6 +323,27 @@ fn deserialize(engine: &Engine, mut file: File) -> wasmtime::Result<Component> {
     file.read_to_end(&mut code)?;
     // SAFETY: as above.
     unsafe { Component::deserialize(engine, code) }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "loading compiled code is unsafe by its nature: wasmtime trusts the bytes"
+)]
+fn deserialize_module(engine: &Engine, mut file: File) -> wasmtime::Result<Module> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd as _;
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        // SAFETY: as in `deserialize`.
+        if let Ok(module) = unsafe { Module::deserialize_file(engine, path) } {
+            return Ok(module);
+        }
+    }
+    let mut code = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut code)?;
+    // SAFETY: as above.
+    unsafe { Module::deserialize(engine, code) }
 }
 
 #[cfg(test)]

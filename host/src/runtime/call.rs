@@ -140,7 +140,7 @@ pub(super) fn call<T>(
     context.check().map_err(Ended::from)?;
     let sandbox = call.sandbox.map(|sandbox| sandbox.within(context.clone()));
     let state = CallState::new(sandbox, context, call.limits, call.progress);
-    let mut store = Store::new(&engine.engine, state);
+    let mut store = Store::new(&engine.base.engine, state);
     store.limiter(|state| state);
     // One call cannot honestly bring more than the guest's whole memory, and a list whose entries
     // all point at one text could bring a multiple of it.
@@ -150,7 +150,7 @@ pub(super) fn call<T>(
         Ok(()) => Ok(UpdateDeadline::Continue(1)),
         Err(stop) => Err(wasmtime::Error::new(Ended::from(stop))),
     });
-    let _running = engine.ticker.run();
+    let _running = engine.base.ticker.run();
     let result = component
         .instantiate(&mut store)
         .and_then(|tool| enter(&tool, &mut store));
@@ -180,6 +180,6 @@ fn classify(error: &wasmtime::Error, state: &mut CallState) -> CallError {
 
 /// Whether a guest tried to bring more than it may in one call. Wasmtime keeps the type of
 /// this error to itself, so its name is all there is to go by; the guest `list_bomb` pins it.
-fn is_fuel_exhausted(error: &wasmtime::Error) -> bool {
+pub(super) fn is_fuel_exhausted(error: &wasmtime::Error) -> bool {
     format!("{:?}", error.root_cause()).starts_with("HostcallFuelExhausted")
 }

@@ -9,9 +9,9 @@ use crate::limits::CallLimits;
 
 use super::{
     answer::{Answer, convert_answer},
-    audit::{Import, WasiMode, audit},
+    audit::{Import, WasiMode, World, audit},
     bindings::{ToolPre, exports::belljar::sandbox::tools as wit},
-    cache::EntryName,
+    cache::{Code, EntryName},
     call::{Call, CallError, call},
     convert,
     description::{LoadedTool, ToolDescription, check_tools},
@@ -37,29 +37,30 @@ impl Component {
         bytes: &[u8],
         wasi: WasiMode,
     ) -> Result<Self, LoadError> {
-        let imports = audit(bytes, wasi)?;
-        let cache = engine.cache.as_ref();
-        let cache = cache.map(|cache| (cache, EntryName::new(&engine.compatibility, bytes)));
+        let (world, imports) = audit(bytes, wasi, &[World::Tool])?;
+        let base = &engine.base;
+        let cache = base.cache.as_ref();
+        let cache = cache.map(|cache| (cache, EntryName::new(&base.compatibility, world, bytes)));
         let cached = cache
             .as_ref()
-            .and_then(|(cache, name)| cache.load(&engine.engine, name));
+            .and_then(|(cache, name)| cache.load(&base.engine, name));
         let (instance, tools) = match cached {
             Some(cached) => {
                 let tools = cached.tools.into_iter().map(LoadedTool::checked_before);
                 (link(engine, &cached.component, wasi)?, tools.collect())
             }
             None => {
-                let compiled = Compiled::from_binary(&engine.engine, bytes).map_err(|error| {
-                    LoadError::Compile {
-                        reason: format!("{error:#}"),
-                    }
-                })?;
+                let compiled = base.compile(bytes)?;
                 let instance = link(engine, &compiled, wasi)?;
                 let described = describe(engine, &instance)
                     .map_err(|error| LoadError::Describe(Box::new(error)))?;
                 let tools = check_tools(described)?;
                 if let Some((cache, name)) = &cache {
-                    cache.store(name, &compiled, tools.iter().map(|tool| &tool.description));
+                    cache.store(
+                        name,
+                        &Code::Component(compiled),
+                        tools.iter().map(|tool| &tool.description),
+                    );
                 }
                 (instance, tools)
             }

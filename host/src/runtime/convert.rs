@@ -79,7 +79,7 @@ pub(super) const fn error_kind_from(kind: types::ErrorKind) -> rust::ErrorKind {
     }
 }
 
-const fn capability(capability: s::Capability) -> types::Capability {
+pub(super) const fn capability_to(capability: s::Capability) -> types::Capability {
     use s::Capability as C;
     match capability {
         C::Read => types::Capability::Read,
@@ -381,7 +381,7 @@ pub(super) fn description(description: &s::Description) -> session::Description 
             .capabilities
             .iter()
             .copied()
-            .map(capability)
+            .map(capability_to)
             .collect(),
         limits: session::Limits {
             file_bytes: limits.file_bytes,

@@ -1,7 +1,8 @@
-//! The one engine of a host, and its linkers.
+//! The engines: that of a host's tools with its linkers, and those of backends.
 
 use wasmtime::{
-    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, component::Linker,
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
+    component::{Component as Compiled, Linker},
 };
 use wasmtime_wasi::p2::bindings::sync::io::poll;
 
@@ -9,6 +10,8 @@ use super::{
     audit::WasiMode,
     bindings::Tool,
     cache::{Compatibility, CompilationCache},
+    load_error::LoadError,
+    programs::Linkers,
     state::CallState,
     ticker::Ticker,
 };
@@ -21,7 +24,7 @@ pub struct EngineError {
 }
 
 impl EngineError {
-    fn new(error: impl std::fmt::Display) -> Self {
+    pub(super) fn new(error: impl std::fmt::Display) -> Self {
         Self {
             reason: format!("{error:#}"),
         }
@@ -41,12 +44,42 @@ pub(crate) struct EngineOptions {
     pub(crate) cache: Option<CompilationCache>,
 }
 
-/// The engine with what lives as long as it does.
-pub(crate) struct WasmEngine {
+/// An engine with what lives as long as it does.
+pub(super) struct Base {
     pub(super) engine: Engine,
     pub(super) cache: Option<CompilationCache>,
     pub(super) compatibility: Compatibility,
     pub(super) ticker: Ticker,
+}
+
+impl Base {
+    fn new(engine: Engine, cache: Option<CompilationCache>) -> Result<Self, EngineError> {
+        Ok(Self {
+            ticker: Ticker::start(&engine).map_err(EngineError::new)?,
+            compatibility: Compatibility::of(&engine),
+            cache,
+            engine,
+        })
+    }
+
+    /// Makes an engine whose instances map their memory when they are made: for instances that are kept, which
+    /// would occupy the places of a pool.
+    pub(super) fn on_demand(cache: Option<CompilationCache>) -> Result<Self, EngineError> {
+        let engine = Engine::new(&config(None)).map_err(EngineError::new)?;
+        Self::new(engine, cache)
+    }
+
+    pub(super) fn compile(&self, bytes: &[u8]) -> Result<Compiled, LoadError> {
+        Compiled::from_binary(&self.engine, bytes).map_err(|error| LoadError::Compile {
+            reason: format!("{error:#}"),
+        })
+    }
+}
+
+/// The engine of tools.
+pub(crate) struct WasmEngine {
+    pub(super) base: Base,
+    pub(super) programs: Linkers,
     strict: Linker<CallState>,
     inert: Linker<CallState>,
     pooled: bool,
@@ -89,10 +122,8 @@ impl WasmEngine {
         Ok(Self {
             strict: linker(false).map_err(EngineError::new)?,
             inert: linker(true).map_err(EngineError::new)?,
-            ticker: Ticker::start(&engine).map_err(EngineError::new)?,
-            cache: options.cache,
-            compatibility: Compatibility::of(&engine),
-            engine,
+            programs: Linkers::new(&engine).map_err(EngineError::new)?,
+            base: Base::new(engine, options.cache)?,
             pooled,
         })
     }

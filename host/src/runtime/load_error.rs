@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{cache::CacheError, call::CallError};
+use super::{cache::CacheError, call::CallError, engine::EngineError};
 
 /// Why a component is not loaded: what it is, what is needed, what to do.
 #[derive(Debug, thiserror::Error)]
@@ -50,8 +50,8 @@ pub enum LoadError {
         /// The imports, by full name.
         names: Vec<String>,
     },
-    /// It imports an interface that the contract does not have.
-    #[error("the component imports {name}, which the contract does not have; it has {known}")]
+    /// It imports an interface that its world of the contract does not have.
+    #[error("the component imports {name}, which its world does not have; it has {known}")]
     UnknownInterface {
         /// The import.
         name: String,
@@ -73,6 +73,12 @@ pub enum LoadError {
     /// It exports no tools.
     #[error("the component is of another world: it exports {}, and a tool exports belljar:sandbox/tools", if exports.is_empty() { "nothing".to_owned() } else { exports.join(", ") })]
     NotATool {
+        /// What it exports.
+        exports: Vec<String>,
+    },
+    /// It exports no backend.
+    #[error("the component is of another world: it exports {}, and a backend exports belljar:sandbox/lease, and with it machine, or files, narrowed, processes and session", if exports.is_empty() { "nothing".to_owned() } else { exports.join(", ") })]
+    NotABackend {
         /// What it exports.
         exports: Vec<String>,
     },
@@ -99,6 +105,9 @@ pub enum LoadError {
         /// What is wrong.
         reason: String,
     },
+    /// There is no engine to compile it for.
+    #[error(transparent)]
+    Engine(EngineError),
     /// The compilation cache could not be used safely.
     #[error(transparent)]
     Cache(#[from] CacheError),

@@ -13,14 +13,18 @@ mod convert;
 mod description;
 mod engine;
 mod imports;
+#[cfg(feature = "component-backend")]
+pub(crate) mod lender;
 mod load_error;
+mod programs;
+mod read;
 mod schema;
 mod state;
 mod ticker;
 mod waiting;
 
 pub use answer::{Answer, ContentPart};
-pub use audit::{Import, WasiMode};
+pub use audit::{Import, WasiMode, World};
 pub use cache::{CacheError, CompilationCache};
 pub use call::{CallError, LimitKind};
 pub(crate) use component::{Component, missing};
@@ -28,6 +32,9 @@ pub use description::ToolDescription;
 pub use engine::EngineError;
 pub(crate) use engine::{EngineOptions, WasmEngine};
 pub use load_error::LoadError;
+pub use programs::ProgramError;
+pub(crate) use programs::{LoadedProgram, Start as ProgramStart};
+pub(crate) use read::{read_ambient, read_component_ambient};
 pub use state::{LogLevel, Progress, ProgressSink};
 
 /// The largest component, in bytes: three times one that carries a Python interpreter. What is

@@ -239,7 +239,7 @@ impl ResourceLimiter for CallState {
     }
 }
 
-fn grow(
+pub(super) fn grow(
     used: &mut u64,
     current: usize,
     desired: usize,

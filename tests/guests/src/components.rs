@@ -67,6 +67,18 @@ pub fn coding() -> Vec<u8> {
     built("coding")
 }
 
+/// The bytes of a shim for a vendor.
+///
+/// # Ambient authority
+/// As [`component`].
+///
+/// # Panics
+/// It has not been built.
+#[must_use]
+pub fn shim(name: &str) -> Vec<u8> {
+    built(name)
+}
+
 fn built(name: &str) -> Vec<u8> {
     let path = folder().join(format!("{name}.wasm"));
     match fs::read(&path) {

@@ -7,10 +7,14 @@
 
 #[cfg(target_family = "wasm")]
 mod guest;
+#[cfg(target_family = "wasm")]
+mod lent;
+#[cfg(target_family = "wasm")]
+pub use lent::description;
 
 #[cfg(not(target_family = "wasm"))]
 mod components;
 #[cfg(not(target_family = "wasm"))]
 mod text;
 #[cfg(not(target_family = "wasm"))]
-pub use components::{coding, component, names};
+pub use components::{coding, component, names, shim};

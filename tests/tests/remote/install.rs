@@ -93,7 +93,10 @@ fn a_place_that_runs_nothing_or_has_no_room_says_so() {
     );
     let (_, why) = fails(mounted("ro"));
     assert!(
-        matches!(why.failure, RemoteFailure::FolderNotPrivate),
+        matches!(
+            why.failure,
+            RemoteFailure::Install(InstallError::FolderNotPrivate)
+        ),
         "{why:?}"
     );
     assert!(place.installed().is_empty());
@@ -143,7 +146,10 @@ fn a_machine_without_the_shell_is_not_told_to_install_one() {
     let Some(place) = Place::start() else { return };
     let (_, why) = fails(place.installing(&["belljar-no-such-shell"]));
     assert!(
-        matches!(why.failure, RemoteFailure::NoShell { .. }),
+        matches!(
+            why.failure,
+            RemoteFailure::Install(InstallError::NoShell { .. })
+        ),
         "{why:?}"
     );
 }

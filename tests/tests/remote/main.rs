@@ -23,7 +23,7 @@ use std::{
 
 use belljar::{
     Command, Context, Error, ErrorKind, RunOptions, Sandbox,
-    backends::{EngineEnvironment, RemoteError, RemoteFailure, RemoteOptions},
+    backends::{EngineEnvironment, InstallError, RemoteError, RemoteFailure, RemoteOptions},
     processes::Execution,
 };
 use belljar_contract::blocking::block_on;

@@ -33,6 +33,9 @@ pub(crate) struct Recipe {
     pub(crate) features: &'static str,
     /// Cargo's `opt-level`.
     pub(crate) optimization: &'static str,
+    /// What builds the C library that the target's programs are linked with, where no package has it: told a folder
+    /// for its work, and where to put it.
+    pub(crate) c_library: Option<fn(&Path, &Path) -> Result<()>>,
 }
 
 /// Installs the packages and builds the standard library, where they are not there yet.
@@ -80,13 +83,18 @@ fn linkers() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Where our standard library is: in the user's cache, which needs no root and outlives a checkout.
-fn sysroot(triple: &str) -> Result<PathBuf> {
+/// What is kept for every checkout: in the user's cache, which needs no root.
+pub(crate) fn cache() -> Result<PathBuf> {
     let cache = env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .filter(|path| path.is_absolute())
         .or_else(|| env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
         .context("neither XDG_CACHE_HOME nor HOME is set")?;
+    Ok(cache.join("belljar"))
+}
+
+/// Where our standard library is.
+fn sysroot(triple: &str) -> Result<PathBuf> {
     let version = process::read(Command::new(COMPILER).arg("--version"))?;
     // `rustc 1.96.0 (0123456 2026-01-01)`: a library works with exactly the compiler that made it.
     let version: String = version
@@ -94,8 +102,8 @@ fn sysroot(triple: &str) -> Result<PathBuf> {
         .chars()
         .map(|c| if c.is_alphanumeric() { c } else { '-' })
         .collect();
-    Ok(cache
-        .join("belljar/sysroots")
+    Ok(cache()?
+        .join("sysroots")
         .join(triple)
         .join(format!("{version}{EDITION}")))
 }
@@ -171,6 +179,9 @@ fn build_beside(work: &Path, sysroot: &Path, target: &Target, recipe: &Recipe) -
         holds_standard_library(&to),
         "building the standard library made none"
     );
+    if let Some(c_library) = recipe.c_library {
+        c_library(work, &to.join("self-contained")).context("cannot build the C library")?;
+    }
     match fs::rename(&made, sysroot) {
         // Another build of ours was first.
         Err(_) if holds_standard_library(&libraries(sysroot, target)) => Ok(()),

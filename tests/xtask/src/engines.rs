@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// What the tests call the images.
-const BUSYBOX: &str = "belljar-test:busybox";
+pub(crate) const BUSYBOX: &str = "belljar-test:busybox";
 const DEBIAN: &str = "belljar-test:debian";
 
 /// Where Debian's busybox-static puts it.
@@ -47,7 +47,7 @@ pub(crate) fn ready(workspace: &Workspace) -> Result<()> {
             continue;
         }
         for name in names {
-            if let Err(error) = images.import(workspace, engine, name) {
+            if let Err(error) = images.import(|| engine_command(workspace, engine), engine, name) {
                 ensure!(!needed, "the image {name} for {engine}: {error:#}");
                 println!("skipped: the image {name} for {engine}: {error:#}");
             }
@@ -80,6 +80,9 @@ fn install() -> Result<()> {
         Package::new("openssh-server", "/usr/sbin/sshd"),
         Package::new("openssh-client", "/usr/bin/ssh"),
         Package::new("iproute2", "/sbin/ip"),
+        // A registry for components, and what signs them.
+        Package::new("docker-registry", "/usr/bin/docker-registry"),
+        Package::new("minisign", "/usr/bin/minisign"),
     ])
 }
 
@@ -130,21 +133,25 @@ fn start_docker() -> Result<()> {
 }
 
 /// The images as archives, each made once.
-struct Images {
+pub(crate) struct Images {
     folder: PathBuf,
 }
 
 impl Images {
-    fn new(workspace: &Workspace) -> Result<Self> {
+    pub(crate) fn new(workspace: &Workspace) -> Result<Self> {
         let folder = workspace.target().join("images");
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         Ok(Self { folder })
     }
 
     /// Gives an engine an image that it does not have.
-    fn import(&self, workspace: &Workspace, engine: &str, name: &str) -> Result<()> {
-        let mut inspect = engine_command(workspace, engine);
-        if process::works(inspect.args(["image", "inspect", name])) {
+    pub(crate) fn import(
+        &self,
+        command: impl Fn() -> Command,
+        engine: &str,
+        name: &str,
+    ) -> Result<()> {
+        if process::works(command().args(["image", "inspect", name])) {
             return Ok(());
         }
         let archive = match name {
@@ -154,7 +161,7 @@ impl Images {
         println!("making the image {name} for {engine}");
         let archive = fs::File::open(&archive)
             .with_context(|| format!("cannot open {}", archive.display()))?;
-        let mut import = engine_command(workspace, engine);
+        let mut import = command();
         import
             .args(["import", "--change", "CMD [\"sh\"]", "-", name])
             .stdin(archive)

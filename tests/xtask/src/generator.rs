@@ -27,8 +27,8 @@ impl<'a> Generator<'a> {
     pub(crate) fn check(&self) -> Result<()> {
         let checked_in = self.checked_in();
         process::run(self.command("check").arg(&checked_in)).inspect_err(|_| {
-            // Where the right file can't be made or compared, the error says enough.
-            let right = self.0.target().join("bindings.rs");
+            // Where the right files can't be made or compared, the error says enough.
+            let right = self.0.target().join("bindings");
             if process::works(self.command("generate").arg(&right)) {
                 show_difference(&checked_in, &right);
             }
@@ -36,7 +36,7 @@ impl<'a> Generator<'a> {
     }
 
     fn checked_in(&self) -> PathBuf {
-        self.0.root().join("guest-sdk/src/bindings.rs")
+        self.0.root().join("guest-sdk/src/bindings")
     }
 
     fn command(&self, action: &str) -> Command {

@@ -1,4 +1,4 @@
-//! Generates the guest bindings, or says whether a file is what would be generated.
+//! Generates the guest bindings, or says whether a folder has what would be generated.
 //!
 //! A program of its own, built only when it is asked for, because the generator is most of what the
 //! build task would have to compile.
@@ -16,14 +16,14 @@ mod bindings;
 
 use std::{path::Path, process::ExitCode};
 
-const USAGE: &str = "Usage: guest-bindings generate|check WIT_FOLDER FILE";
+const USAGE: &str = "Usage: guest-bindings generate|check WIT_FOLDER FOLDER";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
-        ["generate", wit, file] => bindings::generate(Path::new(wit), Path::new(file)).map(drop),
-        ["check", wit, file] => bindings::check(Path::new(wit), Path::new(file)),
+        ["generate", wit, folder] => bindings::generate(Path::new(wit), Path::new(folder)),
+        ["check", wit, folder] => bindings::check(Path::new(wit), Path::new(folder)),
         _ => Err(anyhow::Error::msg(USAGE)),
     };
     match done {

@@ -1,4 +1,4 @@
-//! Builds the coding tools and the test guests, each to a component `target/guests/NAME.wasm`.
+//! Builds the coding tools, the shims and the test guests, each to a component `target/guests/NAME.wasm`.
 //!
 //! They have a target directory of their own: another compiler may build them (see `toolchain`),
 //! and it would throw away what the host's has built.
@@ -15,6 +15,8 @@ use crate::{
 };
 
 const PROFILE: &str = "guest";
+/// The packages that become a component each.
+const COMPONENTS: [&str; 3] = ["coding", "e2b", "serve_sandbox"];
 
 /// What guests need. They have no WASI, so that all a guest can do is in the contract's imports.
 fn need() -> Need {
@@ -31,6 +33,7 @@ fn need() -> Need {
             packages: Vec::new(),
             features: "compiler-builtins-mem",
             optimization: "s",
+            c_library: None,
         },
     }
 }
@@ -41,8 +44,11 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let target = workspace.target().join("guest");
     let mut cargo = workspace.cargo();
     toolchain.configure(cargo.args(["build", "--profile", PROFILE]));
+    for name in COMPONENTS {
+        cargo.args(["--package", name]);
+    }
     cargo
-        .args(["--package", "coding", "--package", "belljar-test-guests"])
+        .args(["--package", "belljar-test-guests"])
         .args(["--lib", "--examples"])
         .env("CARGO_TARGET_DIR", &target);
     process::run(&mut cargo)?;
@@ -51,8 +57,12 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let guests = workspace.guests();
     fs::create_dir_all(&guests)
         .with_context(|| format!("cannot make the folder {}", guests.display()))?;
-    let mut names = BTreeSet::from([OsString::from("coding.wasm")]);
-    install(&built.join("coding.wasm"), &guests.join("coding.wasm"))?;
+    let mut names = BTreeSet::new();
+    for name in COMPONENTS {
+        let file = OsString::from(format!("{name}.wasm"));
+        install(&built.join(&file), &guests.join(&file))?;
+        names.insert(file);
+    }
     for name in files_with(&workspace.root().join("tests/guests/examples"), "rs")? {
         let file = Path::new(&name).with_extension("wasm").into_os_string();
         install(&built.join("examples").join(&file), &guests.join(&file))?;

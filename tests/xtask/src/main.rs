@@ -19,14 +19,17 @@ mod demo;
 mod engines;
 mod generator;
 mod guests;
+mod kubernetes;
 mod mcp_clients;
 mod packages;
 mod process;
+mod programs;
 mod residents;
 mod steps;
 mod tally;
 mod test;
 mod toolchain;
+mod wasi_libc;
 mod workspace;
 
 use std::process::ExitCode;
@@ -39,11 +42,14 @@ Usage: cargo xtask COMMAND
 
   demo                 build everything and show the coding tools at work on this source tree
   test [--quick]       run every check and test; --quick: unit tests and conformance on virtual
-  setup                make ready what tests need: engines, guests, residents, MCP clients
+  setup                make ready what tests need: engines, a cluster, guests, programs, residents, MCP clients
   guests               build the coding tools and the test guests into target/guests
+  programs             build WASI commands for tests from crates.io's packages, into target/programs
   residents            build the static residents, for x86-64 and aarch64, into target/residents
   mcp-clients          install the official MCP clients that tests use into the user's cache
   engines              make the container engines of this machine ready for the tests
+  kubernetes [--build|--down]
+                       start the cluster of the tests, where its programs are; build these; end it
   bindings [--check]   generate the guest bindings from wit/, or say how they differ
 
 BELLJAR_GUEST_TOOLCHAIN=rustup|debian says where the standard library of guests and of the resident for the
@@ -64,9 +70,13 @@ fn main() -> ExitCode {
         ["test", "--quick"] => return test::quick(&workspace),
         ["setup"] => return test::setup(&workspace),
         ["guests"] => guests::build(&workspace),
+        ["programs"] => programs::build(&workspace),
         ["residents"] => residents::build(&workspace),
         ["mcp-clients"] => mcp_clients::ready(&workspace),
         ["engines"] => engines::ready(&workspace),
+        ["kubernetes"] => kubernetes::ready(&workspace),
+        ["kubernetes", "--build"] => kubernetes::build(&workspace),
+        ["kubernetes", "--down"] => kubernetes::down(&workspace),
         ["bindings"] => Generator::new(&workspace).generate(),
         ["bindings", "--check"] => Generator::new(&workspace).check(),
         ["help" | "--help" | "-h"] => {

@@ -74,6 +74,7 @@ impl Architecture {
                 packages: self.packages.into(),
                 features: "",
                 optimization: "3",
+                c_library: None,
             },
         }
     }

@@ -9,8 +9,8 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    beside::Beside, demo, engines, generator::Generator, guests, mcp_clients, process, residents,
-    steps::Steps, tally::Tally, workspace::Workspace,
+    beside::Beside, demo, engines, generator::Generator, guests, kubernetes, mcp_clients, process,
+    programs, residents, steps::Steps, tally::Tally, workspace::Workspace,
 };
 
 /// What is built and run; with the tests, because what only they need changes the features of
@@ -72,9 +72,11 @@ pub(crate) fn everything(workspace: &Workspace) -> ExitCode {
 
 /// Makes ready what tests need beside the build.
 pub(crate) fn setup(workspace: &Workspace) -> ExitCode {
-    let mut steps = Steps::new(4);
+    let mut steps = Steps::new(6);
     steps.step("engines", || engines::ready(workspace));
+    steps.step("kubernetes", || kubernetes::ready(workspace));
     steps.step("guests", || guests::build(workspace));
+    steps.step("programs", || programs::build(workspace));
     steps.step("residents", || residents::build(workspace));
     steps.step("MCP clients", || mcp_clients::ready(workspace));
     steps.summary();
@@ -171,6 +173,7 @@ fn conformance(workspace: &Workspace, filter: &str, tally: &mut Tally) -> Result
 fn counted(workspace: &Workspace, cargo: &mut Command, tally: &mut Tally) -> Result<()> {
     cargo
         .env("BELLJAR_GUESTS", workspace.guests())
+        .env("BELLJAR_PROGRAMS", workspace.programs())
         .env("BELLJAR_COMMAND", workspace.built("belljar"))
         .env("BELLJAR_RESIDENTS", workspace.residents())
         .envs(engines::variables(workspace));

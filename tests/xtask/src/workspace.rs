@@ -43,6 +43,11 @@ impl Workspace {
         self.target.join("guests")
     }
 
+    /// Where programs that need no operating system are, each as `NAME.wasm`.
+    pub(crate) fn programs(&self) -> PathBuf {
+        self.target.join("programs")
+    }
+
     /// Where the static residents are.
     pub(crate) fn residents(&self) -> PathBuf {
         self.target.join("residents")

@@ -266,7 +266,7 @@ impl<'a> Turn<'a> {
     /// messages go before the next frame of a long one.
     fn again<W: Waits>(self, who: Who, waits: &W) -> Result<Turn<'a>, W::Ended> {
         let output = self.output;
-        let place = lock(&output.0).turns.ask(who);
+        let place = lock(&output.0).turns.ask_again(who);
         drop(self);
         output.come(place, waits)
     }

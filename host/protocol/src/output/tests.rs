@@ -78,15 +78,16 @@ fn a_short_message_waits_for_one_frame_of_the_many_long_ones() {
             scope.spawn(move || output.message(call, message(1 << 10), &Always));
             until_waiting(output, call as usize - 99, 62);
         }
-        let first = calls(&mut reads, 65);
-        // The frame that was begun, one short, one long, the other short; then the long ones in their order.
-        assert_eq!(first[..4], [1, 100, 2, 101]);
-        assert_eq!(first[4..], (3..=63).collect::<Vec<u32>>());
+        let mut frames = calls(&mut reads, 63 * 4 + 2);
+        // The frame that was begun, one short, one long, the other short; then the long ones in their order, of
+        // which sixteen are under way.
+        assert_eq!(frames[..4], [1, 100, 2, 101]);
+        let turns: Vec<u32> = (3..=16).chain(1..=16).collect();
+        assert_eq!(frames[4..34], turns);
         // Of every message there are four frames: its length stands before it.
-        let mut rest = calls(&mut reads, 63 * 3);
-        rest.sort_unstable();
-        let expected: Vec<u32> = (1..=63).flat_map(|call| [call; 3]).collect();
-        assert_eq!(rest, expected);
+        frames.sort_unstable();
+        let all = (1..=63).flat_map(|call| [call; 4]).chain([100, 101]);
+        assert_eq!(frames, all.collect::<Vec<u32>>());
     });
 }
 

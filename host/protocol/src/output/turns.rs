@@ -2,13 +2,17 @@
 //!
 //! Messages of one frame and frames of longer messages take turns, each in the order in which they asked. So
 //! a short answer waits for a frame or two, however many long ones are under way, and long ones go on
-//! however many short ones come.
+//! however many short ones come. Of long ones [`AT_ONCE`] are under way, and the next begins when one of them has ended:
+//! would all of them end at the same time, both ends would be busy with all of them while nothing is on the way.
 
 use std::{
     collections::VecDeque,
     thread::{self, Thread},
     time::Duration,
 };
+
+/// How many long messages take turns with each other.
+const AT_ONCE: usize = 16;
 
 /// How often who waits for a turn looks whether it still wants one.
 const LOOK: Duration = Duration::from_millis(20);
@@ -45,6 +49,15 @@ impl Turns {
         let number = self.asked;
         self.asked += 1;
         self.queue(who).push_back((number, thread::current()));
+        Place { who, number }
+    }
+
+    /// Stands where the next frame of a message that is under way belongs: behind what is under way too.
+    pub(super) fn ask_again(&mut self, who: Who) -> Place {
+        let number = self.asked;
+        self.asked += 1;
+        let queue = self.queue(who);
+        queue.insert(queue.len().min(AT_ONCE - 1), (number, thread::current()));
         Place { who, number }
     }
 
@@ -127,6 +140,26 @@ mod tests {
         assert_eq!(order(&[Short, Short, Short, Long]), [0, 3, 1, 2]);
         assert_eq!(order(&[Long, Long, Long]), [0, 1, 2]);
         assert_eq!(order(&[]), [0; 0]);
+    }
+
+    #[test]
+    fn of_many_long_ones_some_are_under_way() {
+        let mut turns = Turns::default();
+        let places: Vec<Place> = (0..AT_ONCE + 2).map(|_| turns.ask(Who::Long)).collect();
+        let mut again = Vec::new();
+        for place in &places[..AT_ONCE] {
+            assert!(turns.is_next(*place));
+            turns.begin(*place);
+            again.push(turns.ask_again(Who::Long));
+        }
+        // One of them ends, and the first that waited is under way behind the others.
+        turns.begin(again[0]);
+        for place in &again[1..] {
+            assert!(turns.is_next(*place));
+            turns.begin(*place);
+            turns.ask_again(Who::Long);
+        }
+        assert!(turns.is_next(places[AT_ONCE]));
     }
 
     #[test]

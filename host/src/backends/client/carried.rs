@@ -15,7 +15,7 @@ use belljar_contract::{
 
 use super::{
     super::posix::{Exec, ExecCall, ExecError},
-    Client, ClientError, ClientOutput,
+    Client, ClientBytes, ClientBytesOutput, ClientError, ClientOutput,
     apart::{Unanswered, apart},
     frame::{self, Frame},
 };
@@ -37,6 +37,8 @@ const CLEAR: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(super) struct Carried {
     client: Arc<dyn Client>,
+    /// The same, where bytes travel as they are.
+    bytes: Option<Arc<dyn ClientBytes>>,
     /// The session's own directory on the other side.
     folder: Arc<str>,
     calls: Arc<AtomicU64>,
@@ -68,6 +70,7 @@ impl Carried {
         })?;
         match made {
             Ok(output) if output.code == 0 => Ok(Self {
+                bytes: client.bytes(),
                 client,
                 folder: folder.into(),
                 calls: Arc::default(),
@@ -103,27 +106,9 @@ impl Carried {
         let began = context.now();
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         let base = format!("{}/{number}", self.folder);
-        let input = match call.stdin.is_empty() {
-            true => "null",
-            false => {
-                let name = format!("{base}.in");
-                self.client.write(context, &name, &call.stdin).await?;
-                "file"
-            }
-        };
-        let (kept, at_once) = (call.output_limit.to_string(), AT_ONCE.to_string());
-        let words = ["sh", "-c", SCRIPT, "sh", &base, input, &kept, &at_once];
-        let words = words
-            .into_iter()
-            .chain(call.argv.iter().map(String::as_str));
-        let command = words.map(quoted).collect::<Vec<_>>().join(" ");
-        let answer = self.ask(context, &base, &command).await?;
-        let frame = Frame::parse(&answer.stdout)
-            .filter(|_| answer.code == 0)
-            .ok_or_else(|| not_understood(&answer))?;
-        let outputs = match frame.outputs {
-            Some(outputs) => outputs,
-            None => self.fetch(context, &base).await?,
+        let (frame, outputs) = match &self.bytes {
+            Some(bytes) => self.as_it_is(context, bytes, &base, &call).await?,
+            None => self.as_text(context, &base, &call).await?,
         };
         let [stdout, stderr] = outputs;
         let output = |kept, total| {
@@ -138,26 +123,71 @@ impl Carried {
         })
     }
 
-    async fn ask(
+    /// Content in files, and what was printed as text.
+    async fn as_text(
         &self,
         context: &Context,
         base: &str,
-        command: &str,
-    ) -> Result<ClientOutput, ExecError> {
-        let answer = match command.len() > LONGEST_COMMAND {
-            false => self.client.exec(context, command).await?,
-            true => {
-                let name = format!("{base}.sh");
-                let content = command.as_bytes();
-                self.client.write(context, &name, content).await?;
-                let command = format!("sh {}", quoted(&name));
-                self.client.exec(context, &command).await?
+        call: &ExecCall,
+    ) -> Result<(Frame, [Vec<u8>; 2]), ExecError> {
+        let input = match call.stdin.is_empty() {
+            true => "null",
+            false => {
+                let name = format!("{base}.in");
+                self.client.write(context, &name, &call.stdin).await?;
+                "file"
             }
         };
-        match answer.stdout.len() > LONGEST_ANSWER {
-            true => Err(failed("it printed more than it was asked for")),
-            false => Ok(answer),
+        let command = command(base, input, &AT_ONCE.to_string(), call);
+        let command = self.carried(context, base, command).await?;
+        let answer = self.client.exec(context, &command).await?;
+        if answer.stdout.len() > LONGEST_ANSWER {
+            return Err(failed("it printed more than it was asked for"));
         }
+        let frame = Frame::parse(&answer.stdout).filter(|_| answer.code == 0);
+        let mut frame = frame.ok_or_else(|| not_understood(&answer))?;
+        let outputs = match frame.outputs.take() {
+            Some(outputs) => outputs,
+            None => self.fetch(context, base).await?,
+        };
+        Ok((frame, outputs))
+    }
+
+    /// Content and what was printed as they are.
+    async fn as_it_is(
+        &self,
+        context: &Context,
+        bytes: &Arc<dyn ClientBytes>,
+        base: &str,
+        call: &ExecCall,
+    ) -> Result<(Frame, [Vec<u8>; 2]), ExecError> {
+        let input = if call.stdin.is_empty() { "null" } else { "own" };
+        let command = command(base, input, "raw", call);
+        let command = self.carried(context, base, command).await?;
+        let answer = bytes.exec(context, &command, &call.stdin).await?;
+        let frame = Frame::parse_raw(&answer.stdout).filter(|_| answer.code == 0);
+        let outputs = frame.and_then(|mut frame| Some((frame.outputs.take()?, frame)));
+        match outputs {
+            Some((outputs, frame)) => Ok((frame, outputs)),
+            None => Err(not_understood(&as_lossy_text(&answer))),
+        }
+    }
+
+    /// A command as it can be given to the client: one that is too long lies in a file.
+    async fn carried(
+        &self,
+        context: &Context,
+        base: &str,
+        command: String,
+    ) -> Result<String, ExecError> {
+        if command.len() <= LONGEST_COMMAND {
+            return Ok(command);
+        }
+        let name = format!("{base}.sh");
+        self.client
+            .write(context, &name, command.as_bytes())
+            .await?;
+        Ok(format!("sh {}", quoted(&name)))
     }
 
     /// What was too much to be printed.
@@ -234,6 +264,28 @@ fn not_understood(answer: &ClientOutput) -> ExecError {
 
 fn shortened(text: &str) -> String {
     text.trim().chars().take(500).collect()
+}
+
+/// The command that runs the script.
+fn command(base: &str, input: &str, at_once: &str, call: &ExecCall) -> String {
+    let kept = call.output_limit.to_string();
+    let words = ["sh", "-c", SCRIPT, "sh", base, input, &kept, at_once];
+    let argv = call.argv.iter().map(String::as_str);
+    let words = words.into_iter().chain(argv);
+    words.map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// The beginning of what was printed, for a message.
+fn as_lossy_text(answer: &ClientBytesOutput) -> ClientOutput {
+    let text = |bytes: &[u8]| {
+        let some = bytes.get(..1000).unwrap_or(bytes);
+        String::from_utf8_lossy(some).into_owned()
+    };
+    ClientOutput {
+        code: answer.code,
+        stdout: text(&answer.stdout),
+        stderr: text(&answer.stderr),
+    }
 }
 
 /// A word as a shell reads it back, whatever is in it.

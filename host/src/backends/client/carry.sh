@@ -1,12 +1,15 @@
-# Runs a program whose input lies in a file, and prints how it ended and what it printed, as text.
-# $1: what the names of this call's files begin with; $2: file or null; $3: bytes kept of each output;
-# $4: bytes of both that are printed at once; then the program.
-b=$1 i=/dev/null k=$3 m=$4
-[ "$2" = null ] || i=$b.in
+# Runs a program, and prints how it ended and what it printed.
+# $1: what the names of this call's files begin with; $2: where its input is: file, own (this script's), or null;
+# $3: bytes kept of each output; $4: bytes of both that are printed at once as text, or raw; then the program.
+b=$1 k=$3 m=$4
+case $2 in
+file) exec <"$b.in" ;;
+null) exec </dev/null ;;
+esac
 shift 4
 umask 077
 # To append is to lose nothing where a program opens /dev/stderr anew: that one would write from the file's beginning.
-"$@" <"$i" >>"$b.out" 2>>"$b.err"
+"$@" >>"$b.out" 2>>"$b.err"
 c=$?
 rm -f "$b.in" "$b.sh"
 kept() {
@@ -19,6 +22,11 @@ kept() {
 kept "$b.out"
 o=$n p=$s
 kept "$b.err"
+if [ "$m" = raw ]; then
+    echo "belljar $c $o $n $p $s" && cat "$b.out" "$b.err" || exit 70
+    rm -f "$b.out" "$b.err"
+    exit 0
+fi
 echo "belljar $c $o $n"
 if [ "$((p + s))" -gt "$m" ]; then
     echo files

@@ -40,6 +40,27 @@ impl Frame {
     }
 }
 
+impl Frame {
+    /// Reads one whose outputs follow its first line as they are.
+    pub(super) fn parse_raw(bytes: &[u8]) -> Option<Self> {
+        let end = bytes.iter().position(|byte| *byte == b'\n')?;
+        let line = std::str::from_utf8(&bytes[..end]).ok()?;
+        let mut words = line.strip_prefix("belljar ")?.split(' ');
+        let code = words.next()?.parse().ok()?;
+        let totals = [words.next()?.parse().ok()?, words.next()?.parse().ok()?];
+        let kept: [usize; 2] = [words.next()?.parse().ok()?, words.next()?.parse().ok()?];
+        let (stdout, stderr) = bytes[end + 1..].split_at_checked(kept[0])?;
+        if words.next().is_some() || stderr.len() != kept[1] {
+            return None;
+        }
+        Some(Self {
+            code,
+            totals,
+            outputs: Some([stdout.to_vec(), stderr.to_vec()]),
+        })
+    }
+}
+
 /// The bytes of a dump in hexadecimal.
 fn bytes(dump: &[&str]) -> Option<Vec<u8>> {
     let words = dump.iter().flat_map(|line| line.split_ascii_whitespace());
@@ -105,6 +126,28 @@ mod tests {
             "welcome\nbelljar 0 0 0\nand\nend",
         ] {
             assert_eq!(Frame::parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn outputs_as_they_are_are_read() {
+        let read = Frame::parse_raw(b"belljar 3 2 17 2 1\nh\n\xff");
+        let right = Frame {
+            code: 3,
+            totals: [2, 17],
+            outputs: Some([b"h\n".to_vec(), vec![0xff]]),
+        };
+        assert_eq!(read, Some(right));
+        for bytes in [
+            &b"belljar 3 2 17 2 1\nh"[..],
+            b"belljar 3 2 17 2 1\nh\n\xffmore",
+            b"belljar 3 2 17 2\nh\n",
+            b"belljar 3 2 17 2 1 9\nh\nx",
+            b"belljar 3 2 17 9999999999 1\nh\nx",
+            b"belljar 3 2 17 2 1",
+            b"\xff 3 2 17 0 0\n",
+        ] {
+            assert_eq!(Frame::parse_raw(bytes), None, "{bytes:?}");
         }
     }
 

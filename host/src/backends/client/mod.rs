@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `apart` | waiting for a client no longer than is wanted |
-//! | `carried` | an [`Exec`] over the four: content travels in files, what was printed comes back as text |
+//! | `carried` | an [`Exec`] over the four: content travels in files, what was printed comes back as text; or both as they are, where the client can |
 //! | `frame` | what the script prints, read |
 //! | `carry.sh` | the script |
 //!
@@ -98,11 +98,44 @@ pub trait Client: Send + Sync {
     /// [`ClientError`] when something may be left.
     async fn close(&self) -> Result<(), ClientError>;
 
-    /// Runs programs with bytes in and bytes out, where the other side can: an operation is then one call and not
-    /// up to four.
+    /// Has a shell run commands with bytes in and bytes out, where the other side can: an operation is then one call and
+    /// not up to four.
+    fn bytes(&self) -> Option<Arc<dyn ClientBytes>> {
+        None
+    }
+
+    /// Runs programs as an [`Exec`] of its own, where the other side can all that one must.
     fn native(&self) -> Option<Arc<dyn Exec>> {
         None
     }
+}
+
+/// Has a shell run commands with bytes in and bytes out.
+///
+/// What [`Client::exec`] is told of commands holds here too.
+#[async_trait]
+pub trait ClientBytes: Send + Sync {
+    /// Has a POSIX shell run a command, whose standard input is `stdin` and then its end, and waits for its end.
+    ///
+    /// # Errors
+    /// As [`Client::exec`].
+    async fn exec(
+        &self,
+        context: &Context,
+        command: &str,
+        stdin: &[u8],
+    ) -> Result<ClientBytesOutput, ClientError>;
+}
+
+/// What a command came to, byte for byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientBytesOutput {
+    /// The exit code.
+    pub code: i32,
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// What it said of failures.
+    pub stderr: Vec<u8>,
 }
 
 /// What a command came to.

@@ -9,16 +9,16 @@ use belljar_contract::{
 use belljar_protocol::facts::Facts;
 use tokio::sync::OnceCell;
 
-use super::{
-    fate::ContainerFate, not_started::Failed, pool::Shelf, running::Running, start::Starter,
+use super::{fate::ContainerFate, not_started::Failed, running::Running, start::Starter};
+use crate::backends::{
+    executor::Executor, pool::Shelf, resident::no_thread, started_once::StartedOnce,
 };
-use crate::backends::{executor::Executor, resident::no_thread, started_once::StartedOnce};
 
 /// The container starts at the first call, once for all that come at once.
 pub(super) struct ContainerBackend {
     starter: Arc<Starter>,
     /// Where one may stand that has started already.
-    shelf: Option<Arc<Shelf>>,
+    shelf: Option<Arc<Shelf<Starter>>>,
     running: StartedOnce<Running>,
     /// What is required cannot be had, and will not be at the next call either.
     unmet: OnceLock<Error>,
@@ -31,7 +31,7 @@ impl ContainerBackend {
     pub(super) fn new(
         starter: Arc<Starter>,
         description: Arc<Description>,
-        shelf: Option<Arc<Shelf>>,
+        shelf: Option<Arc<Shelf<Starter>>>,
     ) -> Self {
         Self {
             starter,
@@ -48,7 +48,7 @@ impl ContainerBackend {
             return Err(unmet.clone().during(operation));
         }
         let (starter, shelf) = (Arc::clone(&self.starter), self.shelf.clone());
-        let start = move |context: &Context| match shelf.and_then(|shelf| shelf.take()) {
+        let start = move |context: &Context| match shelf.and_then(|shelf| shelf.take(&starter)) {
             Some(running) => Ok(running),
             None => starter.start(context),
         };

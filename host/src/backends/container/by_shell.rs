@@ -15,13 +15,14 @@ use super::{
     attached::Attached,
     doctor,
     engine_exec::EngineExec,
-    facts_by_shell, labels,
+    facts_by_shell,
     not_started::Failed,
     start::Starter,
 };
 use crate::backends::{
     OpenError,
     executor::Executor,
+    lease,
     posix::{PosixBackend, PosixGap, PosixOptions},
     resident::no_thread,
 };
@@ -128,7 +129,7 @@ fn start(
     context: &Context,
 ) -> std::result::Result<(String, (Attached, Stream)), Failed> {
     starter.fetch_image(context)?;
-    let session = labels::session_id()?;
+    let session = lease::session_id()?;
     let container = format!("belljar-{session}");
     let run = Start {
         hardening: &starter.hardening,

@@ -13,10 +13,11 @@ use std::{fmt::Write as _, path::Path};
 use belljar_contract::Context;
 
 use super::{
-    CliFailure, arguments, labels,
+    CliFailure, arguments,
     not_started::Failed,
     start::{REMOVE_TIMEOUT, Starter},
 };
+use crate::backends::lease;
 
 /// What a carrier's name begins with.
 const NAME: &str = "belljar-resident-";
@@ -29,7 +30,7 @@ impl Starter {
         if self.cli.state(context, &name)?.is_some() {
             return Ok(name);
         }
-        let part = format!("{name}.{}", labels::session_id()?);
+        let part = format!("{name}.{}", lease::session_id()?);
         let made = self.load(context, program, &part, &name);
         if made.is_err() {
             // What cannot be removed now has a name that says what it is.
@@ -62,7 +63,7 @@ impl Starter {
                 );
                 std::io::Error::other(message)
             })?;
-        let mut labels = self.labels(labels::session_id()?, None);
+        let mut labels = self.labels(lease::session_id()?, None);
         labels.name = Some(name.to_owned());
         let create = arguments::carrier(&self.options, part, &labels);
         self.cli.ask(context, &create, limit)?;

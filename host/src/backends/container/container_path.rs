@@ -1,5 +1,7 @@
 //! Paths in a container: absolute, normalised once, and never one that the container itself needs.
 
+use crate::backends::doctor::mounts::is_below;
+
 /// What is ours in a container: the resident and its stream.
 pub(super) const OURS: &str = "/.belljar";
 
@@ -61,12 +63,6 @@ pub(super) fn normal(text: &str) -> Result<String, PathProblem> {
         Some(reserved) => Err(PathProblem::Reserved(reserved)),
         None => Ok(path),
     }
-}
-
-/// Whether a normal path is the other one, or below it.
-pub(super) fn is_below(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! | `info` | what an engine says of itself |
 //! | `cli` | runs the engine's program; `failure` and `classify` say why that failed |
 //! | `doctor` | what a container gives of what was asked, as its resident, or its shell, sees it |
-//! | `labels`, `owner` | what is written on a container, so that it is found again |
+//! | `labels` | what is written on a container, so that it is found again |
 //! | `listing`, `prune` | which containers are ours, and which of them are left over |
 //! | `open` | what is said before a container starts; `start` starts it, `not_started` says why not |
 //! | `connect` | a session with the resident of a container that starts; `meeting` is where it connects |
@@ -52,7 +52,6 @@ mod meeting;
 mod not_started;
 mod open;
 mod options;
-mod owner;
 mod pool;
 mod prune;
 mod reconnect;
@@ -74,7 +73,7 @@ pub use self::{
         Bind, ContainerOptions, ContainerUser, DEFAULT_CWD, HostUser, PullPolicy, ResidentChoice,
         TransportChoice,
     },
-    pool::{ContainerPool, PoolOptions},
+    pool::ContainerPool,
     prune::{Kept, Left, PruneOptions, PruneReport, Verdict, prune_ambient},
     validate::ContainerOptionsError,
 };

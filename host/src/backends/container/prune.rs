@@ -10,8 +10,10 @@ use belljar_contract::Context;
 use super::{
     CliError, CliFailure, ContainerEngine, ContainerState, EngineEnvironment, arguments,
     cli::{CALL_TIMEOUT, Call, Cli},
-    labels::seconds_since_1970,
     listing::{Listed, list},
+};
+use crate::backends::{
+    lease::seconds_since_1970,
     owner::{Owner, Sight},
 };
 
@@ -62,6 +64,8 @@ pub struct Left {
 pub enum Verdict {
     /// It stays.
     Keep(Kept),
+    /// It is removed: it has ended by itself.
+    Ended,
     /// It is removed: its owner has ended.
     OwnerGone,
     /// It is removed: its owner cannot be seen, or it was kept for its name; and its lease has ended.
@@ -87,7 +91,7 @@ impl Verdict {
     pub const fn removes(self) -> bool {
         match self {
             Self::Keep(_) => false,
-            Self::OwnerGone | Self::LeaseEnded => true,
+            Self::Ended | Self::OwnerGone | Self::LeaseEnded => true,
         }
     }
 
@@ -99,6 +103,7 @@ impl Verdict {
             Self::Keep(Kept::Named) => "named",
             Self::Keep(Kept::Leased) => "leased",
             Self::Keep(Kept::UnseenAndRunning) => "unseen-and-running",
+            Self::Ended => "ended",
             Self::OwnerGone => "owner-gone",
             Self::LeaseEnded => "lease-ended",
         }
@@ -114,6 +119,7 @@ impl fmt::Display for Verdict {
                 "its owner cannot be seen from here, and its lease has not ended"
             }
             Self::Keep(Kept::UnseenAndRunning) => "it runs, and its owner cannot be seen from here",
+            Self::Ended => "it has ended",
             Self::OwnerGone => "its owner has ended",
             Self::LeaseEnded => "its lease has ended",
         })

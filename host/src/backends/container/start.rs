@@ -16,11 +16,11 @@ use super::{
     labels::{self, Labels},
     meeting::Meeting,
     not_started::Failed,
-    owner::Owner,
     running::Running,
     standing::Standing,
     transport::{Reach, Way},
 };
+use crate::backends::{lease, owner::Owner};
 
 /// How long a container that did not come to be may take to be removed.
 pub(super) const REMOVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -121,7 +121,7 @@ impl Starter {
         reach: Reach,
         standing: Option<&Standing>,
     ) -> Result<Running, Failed> {
-        let session = labels::session_id()?;
+        let session = lease::session_id()?;
         let container = format!("belljar-{session}");
         let meeting = match reach {
             Reach::Socket => Some(match standing {
@@ -173,14 +173,14 @@ impl Starter {
 
     /// What is written on a container of this session.
     pub(super) fn labels(&self, session: String, stream: Option<String>) -> Labels {
-        let now = labels::seconds_since_1970();
+        let now = lease::seconds_since_1970();
         Labels {
             session,
             owner: Some(Owner::this_ambient()),
             name: self.options.name.clone(),
             hardening: labels::hardening(&self.hardening),
             image: self.options.image.clone(),
-            lease: labels::lease_end(now, self.options.lease),
+            lease: lease::lease_end(now, self.options.lease),
             stream,
         }
     }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::{
     ContainerEngine, ContainerOptions, ContainerUser,
-    container_path::{self, PathProblem, is_below},
+    container_path::{self, PathProblem},
 };
+use crate::backends::doctor::mounts::is_below;
 
 /// Options that no container can be made of.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

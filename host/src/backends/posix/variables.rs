@@ -35,7 +35,7 @@ impl PosixBackend {
         let added = self.environment.clone().into_iter();
         let added = added.chain(launch.environment.iter().cloned()).collect();
         let root = self.process_root();
-        let mut variables = environment(root, launch.directory.as_str(), added, marker);
+        let mut variables = environment(root, launch.directory.as_str(), added, Some(marker));
         variables.insert(MARKER_VARIABLE.into(), marker.into());
         let mut header = Vec::with_capacity(launch.stdin.len() + 1024);
         // Writing to memory does not fail.

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    os::fd::AsFd as _,
     process::{ChildStdin, ChildStdout, ExitStatus},
     sync::{Arc, Mutex},
     time::Duration,
@@ -12,12 +13,12 @@ use belljar_protocol::{Client, Patience, Stream, message::Open};
 
 use super::{
     super::{
+        install::{self, Becoming, InstallError},
+        keeper::Keeper,
         program::{Attached, Left, Program},
         resident::Resident,
     },
-    RemoteError, RemoteFailure, RemoteOptions, classify, install,
-    keeper::Keeper,
-    shelf,
+    RemoteError, RemoteFailure, RemoteOptions, classify,
 };
 
 /// How long a program whose stream has ended may take to end and say why.
@@ -29,7 +30,7 @@ pub(super) struct Connector {
     pub(super) arguments: Vec<OsString>,
     pub(super) options: RemoteOptions,
     /// What can be installed; none where nothing is to be.
-    pub(super) residents: Vec<shelf::Resident>,
+    pub(super) residents: Vec<install::Resident>,
 }
 
 /// A session with a place.
@@ -72,9 +73,9 @@ impl Connector {
                     failure => match why(failure, ended, &words) {
                         // It is the shell that is not there: the resident would have been.
                         RemoteFailure::ResidentMissing if self.options.install => {
-                            RemoteFailure::NoShell {
+                            RemoteFailure::Install(InstallError::NoShell {
                                 what: "there is no such program there".to_owned(),
-                            }
+                            })
                         }
                         failure => failure,
                     },
@@ -92,7 +93,12 @@ impl Connector {
         output: ChildStdout,
     ) -> Result<Client, RemoteFailure> {
         if self.options.install {
-            install::start(context, &input, &output, &self.residents)?;
+            let stdio = Becoming {
+                cache: None,
+                arguments: "stdio",
+            };
+            let (to, from) = (input.as_fd(), output.as_fd());
+            install::start(context, to, from, &self.residents, stdio)?;
         }
         let variables = self.options.environment.clone();
         let open = Open {
@@ -151,7 +157,7 @@ fn why(
         (RemoteFailure::Lost { .. }, _) => by_code,
         // An engine may print its own failures where the stream should be.
         (
-            RemoteFailure::NotOurs { .. } | RemoteFailure::NoShell { .. },
+            RemoteFailure::NotOurs { .. } | RemoteFailure::Install(InstallError::NoShell { .. }),
             RemoteFailure::ResidentMissing | RemoteFailure::NotExecutable,
         ) => by_code,
         _ => of_disk(failure, words),
@@ -162,7 +168,9 @@ fn why(
 fn of_disk(failure: RemoteFailure, words: &str) -> RemoteFailure {
     const FULL: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
     match failure {
-        RemoteFailure::NotWritten if FULL.iter().any(|text| words.contains(text)) => {
+        RemoteFailure::Install(InstallError::NotWritten)
+            if FULL.iter().any(|text| words.contains(text)) =>
+        {
             RemoteFailure::NoRoom
         }
         failure => failure,

@@ -5,6 +5,8 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use belljar_contract::{Error, ErrorKind, Operation, Stop};
 use belljar_protocol::OpenError;
 
+use super::super::install::InstallError;
+
 /// The program that reaches a place failed, or what it reached did.
 ///
 /// It is displayed with the program's own words, which are somebody else's text.
@@ -111,38 +113,15 @@ pub enum RemoteFailure {
     /// The session's variables are more than an opening may have.
     #[error("the variables for processes are too large")]
     VariablesTooLarge,
-    /// The shell there was not understood.
-    #[error("what answers is no POSIX shell: {what}")]
-    NoShell {
-        /// What was said, or not.
-        what: String,
-    },
-    /// This installation has no resident for the machine.
-    #[error(
-        "there is no resident for a machine of {machine:?}; this installation has {}",
-        Shelf(has)
-    )]
-    NoResidentFor {
-        /// The machine, as it names itself.
-        machine: String,
-        /// The architectures for which there is one.
-        has: Vec<&'static str>,
-    },
+    /// No resident was started there.
+    #[error(transparent)]
+    Install(InstallError),
     /// Nothing there computes a hash, and nothing is started unchecked.
     #[error("nothing there computes a SHA-256; copy the resident by hand, and set install = false")]
     NoHashThere,
-    /// The folder for the resident there is not its user's alone.
-    #[error("the folder for the resident there cannot be made, or others may write to it")]
-    FolderNotPrivate,
-    /// The resident cannot be written there.
-    #[error("the resident cannot be written there")]
-    NotWritten,
     /// The disk there is full.
     #[error("there is no room for the resident there")]
     NoRoom,
-    /// What arrived is not what was sent.
-    #[error("what arrived of the resident has another hash than it should")]
-    HashDiffers,
     /// The program ended.
     #[error("it ended with code {}", Code(*code))]
     Ended {
@@ -191,12 +170,8 @@ impl RemoteFailure {
             | Self::Refused { .. }
             | Self::RootNotWritable
             | Self::VariablesTooLarge
-            | Self::NoShell { .. }
-            | Self::NoResidentFor { .. }
-            | Self::NoHashThere
-            | Self::FolderNotPrivate
-            | Self::NotWritten
-            | Self::HashDiffers => ErrorKind::BackendFailed,
+            | Self::Install(_)
+            | Self::NoHashThere => ErrorKind::BackendFailed,
             Self::NoRoom => ErrorKind::NoSpace,
             Self::Stopped(Stop::Cancelled) => ErrorKind::Cancelled,
             Self::Stopped(Stop::TimedOut) => ErrorKind::TimedOut,
@@ -221,6 +196,17 @@ impl From<OpenError> for RemoteFailure {
     }
 }
 
+impl From<InstallError> for RemoteFailure {
+    fn from(error: InstallError) -> Self {
+        match error {
+            InstallError::Stopped(stop) => Self::Stopped(stop),
+            InstallError::Lost { how } => Self::Lost { how },
+            InstallError::NoHashThere => Self::NoHashThere,
+            other => Self::Install(other),
+        }
+    }
+}
+
 struct Said<'a>(&'a str);
 
 impl std::fmt::Display for Said<'_> {
@@ -239,17 +225,6 @@ impl std::fmt::Display for Code {
         match self.0 {
             Some(code) => code.fmt(f),
             None => f.write_str("none, by a signal"),
-        }
-    }
-}
-
-struct Shelf<'a>(&'a [&'static str]);
-
-impl std::fmt::Display for Shelf<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            [] => f.write_str("none at all; build one with `cargo xtask residents`"),
-            has => write!(f, "one for {}", has.join(" and one for ")),
         }
     }
 }

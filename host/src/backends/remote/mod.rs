@@ -8,10 +8,7 @@
 //! | `options` | what an operator may say, and what of it is wrong |
 //! | `open` | what is said before there is a connection |
 //! | `connect` | starts the command and meets the resident, in bounded time |
-//! | `install`, `install.sh` | has a shell start the resident, which it is given where it lacks it; `conversation` speaks with the shell |
-//! | `shelf` | the residents of this installation, with their hashes |
 //! | `failure`, `classify` | why there is no session, or none any more |
-//! | `keeper` | keeps a session alive that rests |
 //! | `backend` | the session: connected once, explained when it is lost, ended when it is closed |
 //! | `examine` | what the place gives, as its resident sees it |
 //!
@@ -21,14 +18,10 @@
 mod backend;
 mod classify;
 mod connect;
-mod conversation;
 mod examine;
 mod failure;
-mod install;
-mod keeper;
 mod open;
 mod options;
-mod shelf;
 
 pub use self::{
     failure::{RemoteError, RemoteFailure},

@@ -8,11 +8,10 @@ use belljar_contract::{
 };
 
 use super::{
-    super::{OpenError, program::Program},
+    super::{OpenError, install, program::Program},
     RemoteOptions, RemoteOptionsError,
     backend::RemoteBackend,
     connect::Connector,
-    shelf,
 };
 
 impl RemoteOptions {
@@ -31,7 +30,7 @@ impl RemoteOptions {
     pub(super) fn prepare_ambient(self) -> Result<RemoteBackend, OpenError> {
         let options = self.validated()?;
         let residents = match options.install {
-            true => shelf::residents_ambient(&options.residents)
+            true => install::residents_ambient(&options.residents)
                 .map_err(OpenError::ResidentUnreadable)?,
             false => Vec::new(),
         };

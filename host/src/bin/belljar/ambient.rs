@@ -64,6 +64,27 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
     Some(folder.join("belljar").join("compiled"))
 }
 
+/// Where components of registries are kept.
+pub(crate) fn component_folder() -> Option<PathBuf> {
+    let compiled = cache_folder()?;
+    Some(compiled.with_file_name("components"))
+}
+
+/// The user's name and password for a registry, as `docker login` keeps them.
+pub(crate) fn registry_credentials(registry: &str) -> Option<(String, String)> {
+    use docker_credential::{CredentialRetrievalError as Error, DockerCredential as Kept};
+    match docker_credential::get_credential(registry) {
+        Ok(Kept::UsernamePassword(user, password)) => Some((user, password)),
+        // What a registry calls a user who has a token and no password.
+        Ok(Kept::IdentityToken(token)) => Some(("<token>".to_owned(), token)),
+        Err(Error::ConfigNotFound | Error::NoCredentialConfigured) => None,
+        Err(error) => {
+            tracing::warn!("no credentials for {registry}: {error}; asking without");
+            None
+        }
+    }
+}
+
 /// Where containers that are found again have their places, by the XDG base directory specification.
 pub(crate) fn container_state_folder() -> Option<PathBuf> {
     let folder = variable("XDG_STATE_HOME")
@@ -73,6 +94,20 @@ pub(crate) fn container_state_folder() -> Option<PathBuf> {
     Some(folder.join("belljar").join("containers"))
 }
 
+/// The files that say where a cluster is, as `kubectl` looks for them.
+pub(crate) fn kubeconfig() -> Vec<PathBuf> {
+    match variable("KUBECONFIG") {
+        Some(paths) => std::env::split_paths(&paths)
+            .filter(|path| !path.as_os_str().is_empty())
+            .collect(),
+        None => home_folder()
+            .map(|home| home.join(".kube").join("config"))
+            .filter(|file| file.is_file())
+            .into_iter()
+            .collect(),
+    }
+}
+
 /// A file that the command's caller named.
 #[expect(
     clippy::disallowed_methods,
@@ -80,6 +115,25 @@ pub(crate) fn container_state_folder() -> Option<PathBuf> {
 )]
 pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     std::fs::read(path)
+}
+
+/// A file that the command's caller named, to be read bit by bit.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a file of the caller's, not of a workspace"
+)]
+pub(crate) fn open_file(path: &Path) -> io::Result<std::fs::File> {
+    std::fs::File::open(path)
+}
+
+/// A new file that the command's caller named, for its user alone. What is there stays.
+pub(crate) fn new_file(path: &Path) -> io::Result<std::fs::File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
 }
 
 /// Everything on standard input, at most `most` bytes of it.

@@ -1,13 +1,16 @@
 //! A component as the command line names it: a table of the configuration, or a file.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
 
 use belljar::{
     Host, LoadError, Tool, WasiMode,
     config::{Config, ToolConfig},
 };
 
-use crate::{ambient, failure::Failure};
+use crate::{ambient, failure::Failure, registry};
 
 /// A component that was named.
 #[derive(Clone, Debug)]
@@ -51,9 +54,11 @@ impl Component {
     /// for: it counts for nothing, and somebody believes that it does.
     pub(crate) fn configured(config: &Config) -> Result<Vec<Self>, Failure> {
         let component = |(name, tool): (&String, &ToolConfig)| {
+            // One of a registry is named by its reference wherever a path is told.
+            let reference = || Some(tool.reference.as_ref()?.to_string().into());
             Some(Self {
                 name: name.clone(),
-                path: tool.component.clone()?,
+                path: tool.component.clone().or_else(reference)?,
                 granted: Some(tool.clone()),
             })
         };
@@ -74,9 +79,18 @@ impl Component {
             .granted
             .as_ref()
             .map_or(WasiMode::Deny, |tool| tool.wasi.into());
-        let tool = host
-            .load_ambient(&self.path, wasi)
-            .map_err(|error| self.refused(error))?;
+        let reference = self
+            .granted
+            .as_ref()
+            .and_then(|tool| tool.reference.as_ref());
+        let loaded = match reference {
+            Some(reference) => {
+                let pinned = registry::pinned(config, &registry::lock_path(config)?)?;
+                host.load(&pinned.take(reference, SystemTime::now())?, wasi)
+            }
+            None => host.load_ambient(&self.path, wasi),
+        };
+        let tool = loaded.map_err(|error| self.refused(error))?;
         Ok(match &self.granted {
             Some(granted) => tool.configured(config, granted),
             None => tool.with_limits(config.call_limits),

@@ -16,16 +16,24 @@ mod exit_code;
 mod failure;
 mod http;
 mod interrupt;
+mod methods;
 mod output;
 mod progress;
+mod registry;
 mod sandbox;
 mod stdio;
+mod turns;
 
 use arguments::Arguments;
 use clap::Parser as _;
 use exit_code::Exit;
 use interrupt::Interrupt;
 use output::Output;
+use tracing_subscriber::{
+    filter::{LevelFilter, Targets},
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
+};
 
 fn main() {
     let arguments = Arguments::parse();
@@ -61,14 +69,23 @@ fn run(arguments: Arguments, output: Output) -> Exit {
 /// Shows the library's own warnings on standard error, and more when asked to.
 fn diagnose(verbose: u8) {
     let level = match verbose {
-        0 => tracing_subscriber::filter::LevelFilter::WARN,
-        1 => tracing_subscriber::filter::LevelFilter::INFO,
-        _ => tracing_subscriber::filter::LevelFilter::DEBUG,
+        0 => LevelFilter::WARN,
+        1 => LevelFilter::INFO,
+        _ => LevelFilter::DEBUG,
     };
+    // What a library has to say is in our own errors.
+    let ours = Targets::new()
+        .with_target("belljar", level)
+        .with_default(match verbose {
+            0 | 1 => LevelFilter::OFF,
+            _ => LevelFilter::WARN,
+        });
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .with_target(false)
         .without_time()
+        .finish()
+        .with(ours)
         .init();
 }

@@ -89,7 +89,7 @@ pub(crate) async fn with_sandbox<T>(
 
 /// Opens the sandbox.
 pub(crate) fn open(config: &Config) -> Result<Sandbox, Failure> {
-    let opened = Sandbox::open_ambient(config, open_options()).map_err(Failure::from);
+    let opened = Sandbox::open_ambient(config, open_options(config)).map_err(Failure::from);
     match &config.file {
         Some(file) => opened.map_err(|failure| {
             failure.hint(format!("the sandbox is configured in {}", file.display()))
@@ -99,12 +99,19 @@ pub(crate) fn open(config: &Config) -> Result<Sandbox, Failure> {
 }
 
 /// What this command says of itself.
-pub(crate) fn open_options() -> OpenOptions {
+pub(crate) fn open_options(config: &Config) -> OpenOptions {
+    let secret = |name: &str| {
+        let value = ambient::variable(name)?.into_string().ok()?;
+        Some((name.to_owned(), value))
+    };
     OpenOptions {
         // It starts no children but through the sandbox.
         owns_all_children: true,
         engine_environment: ambient::engine_environment(),
         residents: ambient::resident_folders(),
         container_state: ambient::container_state_folder(),
+        secrets: config.secret_variables().filter_map(secret).collect(),
+        compilation_cache: ambient::cache_folder(),
+        kubeconfig: ambient::kubeconfig(),
     }
 }

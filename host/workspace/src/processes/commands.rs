@@ -14,7 +14,7 @@ use belljar_contract::{
     session::CommandInfo,
 };
 
-use super::{Supervisor, failure::Failure, program, slots::Counted, supervise::LIMIT_GRACE};
+use super::{Supervisor, failure::Failure, slots::Counted, supervise::LIMIT_GRACE};
 use crate::files::Workspace;
 
 /// How long one command has to say its version.
@@ -34,16 +34,13 @@ pub(super) fn find_commands(
     files: &Workspace,
     names: Vec<String>,
 ) -> Result<Vec<CommandInfo>, Failure> {
-    use std::os::fd::AsFd as _;
-
-    let root = files
-        .open_directory(Operation::FindCommands, &GuestPath::root())
-        .map_err(|error| Failure::Files(Box::new(error)))?;
     let path = supervisor.variables.path();
+    let paths = supervisor.launcher.find(files, path, &names)?;
     let found: Vec<CommandInfo> = names
         .into_iter()
-        .map(|name| CommandInfo {
-            path: program::find(&name, path, root.as_fd()).ok(),
+        .zip(paths)
+        .map(|(name, path)| CommandInfo {
+            path,
             name,
             version: None,
         })

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    leader::Leader,
-    platform::{Frozen, Left, Platform},
+    body::Body,
+    platform::{Frozen, Left},
 };
 
 /// How often it is tried to kill what is dropped while it runs, a millisecond each.
@@ -13,32 +13,23 @@ const TRIES: u32 = 1000;
 /// A leader that is killed and reaped, with all that it started, when this is dropped before it was.
 #[derive(Debug)]
 pub(super) struct Custody {
-    platform: Arc<Platform>,
-    leader: Arc<Leader>,
+    body: Arc<dyn Body>,
     over: bool,
 }
 
 impl Custody {
-    pub(super) const fn new(platform: Arc<Platform>, leader: Arc<Leader>) -> Self {
-        Self {
-            platform,
-            leader,
-            over: false,
-        }
+    pub(super) const fn new(body: Arc<dyn Body>) -> Self {
+        Self { body, over: false }
     }
 
-    pub(super) const fn leader(&self) -> &Arc<Leader> {
-        &self.leader
-    }
-
-    pub(super) const fn platform(&self) -> &Arc<Platform> {
-        &self.platform
+    pub(super) const fn body(&self) -> &Arc<dyn Body> {
+        &self.body
     }
 
     /// Reaps the leader, whose process has ended.
     pub(super) fn reap(&mut self) {
         self.over = true;
-        self.platform.reap(&self.leader);
+        self.body.reap();
     }
 }
 
@@ -49,7 +40,7 @@ impl Drop for Custody {
         }
         let mut frozen = Frozen::default();
         for _ in 0..TRIES {
-            if self.platform.kill_all(&self.leader, &mut frozen) == Left::Nothing {
+            if self.body.kill_all(&mut frozen) == Left::Nothing {
                 break;
             }
             std::thread::sleep(Duration::from_millis(1));

@@ -27,12 +27,13 @@ impl fmt::Debug for Variables {
 
 /// The variables of a process that works in `directory`, a path below `root`.
 ///
-/// A call may replace every default but the marker, without which its process could not be ended.
+/// A call may replace every default but the marker, without which a process of an operating system could not be
+/// ended; one that needs none has none.
 ///
 /// ```
 /// use belljar_workspace::processes::environment;
 ///
-/// let variables = environment("/workspace", "src", vec![("TERM".into(), "xterm".into())], "a-marker");
+/// let variables = environment("/workspace", "src", vec![("TERM".into(), "xterm".into())], Some("a-marker"));
 /// assert_eq!(variables["PWD"], "/workspace/src");
 /// assert_eq!(variables["TERM"], "xterm");
 /// ```
@@ -41,7 +42,7 @@ pub fn environment(
     root: &str,
     directory: &str,
     added: Vec<(String, String)>,
-    marker: &str,
+    marker: Option<&str>,
 ) -> BTreeMap<String, String> {
     let defaults = [
         ("PATH", DEFAULT_PATH.into()),
@@ -54,7 +55,9 @@ pub fn environment(
         .map(|(name, value): (&str, String)| (name.into(), value))
         .into();
     variables.extend(added);
-    variables.insert(marker::VARIABLE.into(), marker.into());
+    if let Some(marker) = marker {
+        variables.insert(marker::VARIABLE.into(), marker.into());
+    }
     variables
 }
 
@@ -73,7 +76,7 @@ mod tests {
     #[test]
     fn a_call_replaces_defaults_and_not_the_marker() {
         let added = ["TERM", "X", marker::VARIABLE].map(|name| (name.into(), "1".into()));
-        let variables = environment("/w", "a/b", added.into(), "m");
+        let variables = environment("/w", "a/b", added.into(), Some("m"));
         let get = |name: &str| variables.get(name).map(String::as_str);
         assert_eq!(get("TERM"), Some("1"));
         assert_eq!(get("X"), Some("1"));

@@ -4,6 +4,8 @@ use std::io;
 
 use belljar_contract::{Error, ErrorKind, Operation, Stop, processes::ProcessId};
 
+use super::programs::NotPrepared;
+
 /// Why an operation on processes fails.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
@@ -37,6 +39,8 @@ pub(super) enum Failure {
     #[error("the operation is none of processes")]
     NotOfProcesses,
     #[error(transparent)]
+    NotPrepared(#[from] NotPrepared),
+    #[error(transparent)]
     Stopped(#[from] Stop),
     /// An answer that the files of the workspace gave, as it is.
     #[error(transparent)]
@@ -64,7 +68,11 @@ impl Failure {
             Self::NoSuchProcess(_) => ErrorKind::NotFound,
             Self::CursorPast { .. } => ErrorKind::InvalidArgument,
             Self::InputEnded | Self::Closed => ErrorKind::Closed,
-            Self::NotOfProcesses => ErrorKind::Unsupported,
+            Self::NotPrepared(NotPrepared::NotFound { .. }) => ErrorKind::ProgramNotFound,
+            Self::NotPrepared(NotPrepared::Malformed(_)) => ErrorKind::InvalidArgument,
+            Self::NotOfProcesses | Self::NotPrepared(NotPrepared::Unsupported(_)) => {
+                ErrorKind::Unsupported
+            }
             Self::Stopped(stop) => return stop.during(operation),
             Self::Files(error) => return Error::clone(error),
             Self::System { .. } => ErrorKind::BackendFailed,

@@ -21,6 +21,7 @@ use super::{
     marker::marker,
     platform::{self, Platform},
     program,
+    system::SystemProcess,
 };
 use crate::files::Workspace;
 
@@ -67,7 +68,7 @@ pub(super) fn launch(
         root,
         asked.directory.as_str(),
         asked.environment.clone(),
-        &marker,
+        Some(&marker),
     );
     let (program, arguments) = match &asked.command {
         processes::Command::Argv(argv) => argv
@@ -107,7 +108,8 @@ pub(super) fn launch(
         }
     };
     // From here on it is ended whatever fails.
-    let custody = Custody::new(Arc::clone(platform), Arc::new(leader));
+    let process = SystemProcess::new(Arc::clone(platform), leader);
+    let custody = Custody::new(Arc::new(process));
     let stdin = child.stdin.take().map(OwnedFd::from);
     let stdout = child.stdout.take().map(OwnedFd::from);
     let stderr = child.stderr.take().map(OwnedFd::from);

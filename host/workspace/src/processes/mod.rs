@@ -1,13 +1,14 @@
 //! Processes of a workspace, and the supervisor that ends all of each.
 //!
-//! A process is a program and everything that it starts. [`Supervisor`] starts one in a process group of
-//! its own, moves all three streams at once, and ends all of it when its time is up, its caller cancels, the program
+//! A process is a program and everything that it starts: of the operating system, in a process group of its own, or
+//! one that needs none ([`Programs`]), on a thread. [`Supervisor`] starts it, moves all three streams at once, and ends all of it when its time is up, its caller cancels, the program
 //! itself ends, or the session does. Nothing here is async: a `run` occupies its thread, in one poll; a started process
 //! has a thread of its own.
 //!
 //! The contract's semantics ("Processes") are what it implements. It leaves to others whether processes
 //! may be started at all (the backend), which (the policy), and what confines them (the container).
 
+mod body;
 mod commands;
 mod custody;
 mod environment;
@@ -17,14 +18,17 @@ mod head_and_tail;
 mod input;
 mod last;
 mod launch;
+mod launcher;
 mod leader;
 mod marker;
 mod platform;
 mod program;
+mod programs;
 mod pump;
 mod slots;
 mod started;
 mod supervise;
+mod system;
 mod table;
 mod wake;
 
@@ -41,8 +45,10 @@ use self::{
     exchange::{Exchange, Sink},
     failure::Failure,
     last::Last,
-    launch::{EmptyInput, launch},
+    launch::EmptyInput,
+    launcher::Launcher,
     platform::{Frozen, Left, Platform},
+    programs::Shelf,
     slots::{Counted, Slots},
     started::Started,
     supervise::{Bounds, supervise},
@@ -53,6 +59,7 @@ pub use self::{
     environment::{DEFAULT_PATH, environment},
     head_and_tail::HeadAndTail,
     marker::{VARIABLE as MARKER_VARIABLE, marker},
+    programs::{NotPrepared, Prepared, Programs, Surroundings},
 };
 use crate::files::Workspace;
 
@@ -108,10 +115,11 @@ pub struct Options {
 /// ```
 #[derive(Debug)]
 pub struct Supervisor {
-    options: Options,
+    /// What `pwd` says at the root.
+    root: String,
     /// Variables of every process, by name.
     variables: Variables,
-    platform: Arc<Platform>,
+    launcher: Launcher,
     slots: Arc<Slots>,
     table: Table,
 }
@@ -124,12 +132,30 @@ impl Supervisor {
     /// until the last supervisor is dropped: what loses its parent below it becomes its child.
     #[must_use]
     pub fn new(options: Options) -> Self {
+        let platform = Arc::new(Platform::open(options.owns_all_children));
+        Self::of(Launcher::System(platform), options.root, &options.limits)
+    }
+
+    /// Makes a supervisor of programs that need no operating system. `root` is what `pwd` says at the root, and
+    /// `writable` whether they may change the workspace.
+    #[must_use]
+    pub fn of_programs(
+        programs: Arc<dyn Programs>,
+        root: String,
+        limits: &Limits,
+        writable: bool,
+    ) -> Self {
+        let shelf = Shelf { programs, writable };
+        Self::of(Launcher::Programs(shelf), root, limits)
+    }
+
+    fn of(launcher: Launcher, root: String, limits: &Limits) -> Self {
         Self {
-            platform: Arc::new(Platform::open(options.owns_all_children)),
-            slots: Slots::new(options.limits.processes),
-            table: Table::default(),
+            root,
             variables: Variables::default(),
-            options,
+            launcher,
+            slots: Slots::new(limits.processes),
+            table: Table::default(),
         }
     }
 
@@ -144,7 +170,7 @@ impl Supervisor {
     /// What is weaker on this system than the contract says, for the session's hardening gaps.
     #[must_use]
     pub fn gaps(&self) -> Vec<&'static str> {
-        self.platform.gaps()
+        self.launcher.gaps()
     }
 
     /// Answers a request of `processes`, and `session.find-commands`.
@@ -164,7 +190,7 @@ impl Supervisor {
         let mut frozen = Frozen::default();
         // What does not die in a second waits in the kernel, and dies when that ends.
         for _ in 0..500 {
-            if self.platform.kill_strays(&mut frozen) == Left::Nothing {
+            if self.launcher.kill_strays(&mut frozen) == Left::Nothing {
                 break;
             }
             std::thread::sleep(Duration::from_millis(2));
@@ -234,10 +260,9 @@ impl Supervisor {
     ) -> Result<Execution, Failure> {
         self.add_variables(&mut asked);
         let slot = self.slots.enter(counted)?;
-        let (launched, mut input) = launch(
-            &self.platform,
+        let (launched, mut input) = self.launcher.launch(
             files,
-            &self.options.root,
+            &self.root,
             context,
             operation,
             &asked,
@@ -282,10 +307,9 @@ impl Supervisor {
     ) -> Result<ProcessId, Failure> {
         self.add_variables(&mut asked);
         let slot = self.slots.enter(Counted::Yes)?;
-        let (launched, mut input) = launch(
-            &self.platform,
+        let (launched, mut input) = self.launcher.launch(
             files,
-            &self.options.root,
+            &self.root,
             context,
             operation,
             &asked,
@@ -297,7 +321,7 @@ impl Supervisor {
         let sink = || Sink::Last(Last::new(limit));
         let started = Started {
             exchange: Arc::new(Exchange::new(input, sink(), sink())),
-            leader: Arc::clone(launched.custody.leader()),
+            body: Arc::clone(launched.custody.body()),
             wake: Arc::clone(slot.wake()),
         };
         let exchange = Arc::clone(&started.exchange);

@@ -10,10 +10,9 @@ use rustix::{
     buffer::spare_capacity,
     event::{PollFd, PollFlags, Timespec},
     io::Errno,
-    process::{WaitId, WaitIdOptions},
 };
 
-use super::{exchange::Exchange, leader::Leader, wake::Wake};
+use super::{body::Body, exchange::Exchange, wake::Wake};
 
 /// A pipe's usual capacity: one read empties it.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -26,7 +25,7 @@ const LAST_READS: u32 = 64;
 #[derive(Debug)]
 pub(super) struct Pump<'a> {
     exchange: &'a Exchange,
-    leader: &'a Leader,
+    body: &'a dyn Body,
     wake: &'a Wake,
     /// Readable when the leader has ended.
     watch: Option<OwnedFd>,
@@ -38,7 +37,7 @@ pub(super) struct Pump<'a> {
 impl<'a> Pump<'a> {
     pub(super) fn new(
         exchange: &'a Exchange,
-        leader: &'a Leader,
+        body: &'a dyn Body,
         wake: &'a Wake,
         watch: Option<OwnedFd>,
         stdout: OwnedFd,
@@ -46,7 +45,7 @@ impl<'a> Pump<'a> {
     ) -> Self {
         Self {
             exchange,
-            leader,
+            body,
             wake,
             watch,
             outputs: [
@@ -99,7 +98,7 @@ impl<'a> Pump<'a> {
         if input {
             self.exchange.lock().input.flush();
         }
-        if ended || (self.watch.is_none() && !self.ended && self.look()) {
+        if ended || (self.watch.is_none() && !self.ended && self.body.has_ended()) {
             self.ended = true;
         }
     }
@@ -139,16 +138,6 @@ impl<'a> Pump<'a> {
         *slot = None;
         self.exchange.stream_ended(*stream);
         false
-    }
-
-    /// Whether the leader has ended, where that cannot be polled for.
-    fn look(&self) -> bool {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        // An error says that it is not there: somebody else has reaped it.
-        !matches!(
-            rustix::process::waitid(WaitId::Pid(self.leader.pid()), options),
-            Ok(None)
-        )
     }
 }
 

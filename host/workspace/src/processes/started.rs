@@ -12,9 +12,9 @@ use belljar_contract::{
 use rustix::process::Signal;
 
 use super::{
+    body::Body,
     exchange::{Exchange, Sink, State},
     failure::Failure,
-    leader::Leader,
     wake::{Ask, Wake},
 };
 
@@ -22,7 +22,7 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Started {
     pub(super) exchange: Arc<Exchange>,
-    pub(super) leader: Arc<Leader>,
+    pub(super) body: Arc<dyn Body>,
     pub(super) wake: Arc<Wake>,
 }
 
@@ -83,7 +83,7 @@ impl Started {
                 return;
             }
         };
-        self.leader.signal_group(signal);
+        self.body.signal_group(signal);
     }
 
     /// Waits until `found`, or for as long as asked, or until the call must stop.

@@ -6,7 +6,7 @@ use belljar_contract::{
     Context, KILL_GRACE,
     processes::{Ended, Outcome},
 };
-use rustix::process::{Signal, WaitStatus};
+use rustix::process::Signal;
 
 use super::{
     custody::Custody,
@@ -83,10 +83,8 @@ pub(super) fn supervise(
         stderr,
         started,
     } = launched;
-    let leader = custody.leader().clone();
-    let watch = custody.platform().watch(&leader);
-    let kills_before = custody.platform().memory_kills();
-    let pump = Pump::new(exchange, &leader, wake, watch, stdout, stderr);
+    let body = custody.body().clone();
+    let pump = Pump::new(exchange, &*body, wake, body.watch(), stdout, stderr);
     let mut process = Process {
         custody,
         pump,
@@ -105,36 +103,14 @@ pub(super) fn supervise(
     let outcome = match reason {
         Reason::TimedOut => Outcome::TimedOut,
         Reason::Cancelled => Outcome::Cancelled,
-        Reason::Killed => outcome(*leader.status()),
-        Reason::Itself => match outcome(*leader.status()) {
-            killed if may_be_out_of_memory(killed) && kills_before < process.memory_kills() => {
-                Outcome::OutOfMemory
-            }
+        Reason::Killed => body.outcome(),
+        Reason::Itself => match body.outcome() {
+            killed if body.ran_out_of_memory(killed) => Outcome::OutOfMemory,
             other => other,
         },
     };
     let duration = context.now().saturating_sub(started);
     Ended { outcome, duration }
-}
-
-/// What a leader's status says.
-fn outcome(status: Option<WaitStatus>) -> Outcome {
-    let kill = Signal::KILL.as_raw().unsigned_abs();
-    match status {
-        Some(status) => match (status.exit_status(), status.terminating_signal()) {
-            (Some(code), _) => Outcome::Exited(code),
-            (None, Some(signal)) => Outcome::Signalled(signal.unsigned_abs()),
-            (None, None) => Outcome::Signalled(kill),
-        },
-        // It does not die, or somebody else has taken its status: the last that was sent is what is known.
-        None => Outcome::Signalled(kill),
-    }
-}
-
-/// What the end of a leader looks like when the kernel killed it, or what it waited for, for its memory: a
-/// shell exits with 128 and the signal that ended its command.
-fn may_be_out_of_memory(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Signalled(9) | Outcome::Exited(137))
 }
 
 struct Process<'a> {
@@ -165,7 +141,7 @@ impl Process<'_> {
                 None => SWEEP,
             };
             if now.saturating_sub(swept) >= SWEEP {
-                self.custody.platform().sweep();
+                self.custody.body().sweep();
                 swept = now;
             }
             self.pump.turn(Some(left.min(SWEEP)));
@@ -194,11 +170,10 @@ impl Process<'_> {
     /// SIGTERM to all of it, then SIGKILL.
     fn end(&mut self, grace: Duration) {
         let until = self.context.now() + grace;
-        let platform = self.custody.platform().clone();
-        let leader = self.custody.leader().clone();
-        platform.signal_all(&leader, Signal::TERM);
+        let body = self.custody.body().clone();
+        body.signal_all(Signal::TERM);
         // What is stopped cannot heed it.
-        platform.signal_all(&leader, Signal::CONT);
+        body.signal_all(Signal::CONT);
         loop {
             let now = self.context.now();
             if now >= until || self.wake.is_asked(Ask::Kill) {
@@ -217,13 +192,12 @@ impl Process<'_> {
 
     /// SIGKILL to all of it, until nothing is left.
     fn kill(&mut self) {
-        let platform = self.custody.platform().clone();
-        let leader = self.custody.leader().clone();
+        let body = self.custody.body().clone();
         let begun = self.context.now();
         let mut frozen = Frozen::default();
         let mut last = None;
         let mut changed = begun;
-        while let Left::Some(count) = platform.kill_all(&leader, &mut frozen) {
+        while let Left::Some(count) = body.kill_all(&mut frozen) {
             let now = self.context.now();
             if last.replace(count) != Some(count) {
                 changed = now;
@@ -247,11 +221,7 @@ impl Process<'_> {
         }
     }
 
-    fn memory_kills(&self) -> Option<u64> {
-        self.custody.platform().memory_kills()
-    }
-
     fn is_alone(&self) -> bool {
-        self.custody.platform().is_alone(self.custody.leader())
+        self.custody.body().is_alone()
     }
 }

@@ -2,15 +2,19 @@
 
 use belljar_protocol::facts::Facts;
 
-use super::{
-    super::{
-        ContainerEngine, ContainerOptions, ContainerUser, Gap, Guarantee, HostUser,
-        arguments::Surroundings, guarantee, options::NO_NETWORK,
-    },
-    Finding, Seen, limits, listed, mounts, network,
-    status::{self, Status},
+use super::super::{
+    ContainerEngine, ContainerOptions, ContainerUser, Gap, Guarantee, HostUser,
+    arguments::Surroundings, guarantee, options::NO_NETWORK,
 };
-use crate::backends::{Row, Standing};
+use crate::backends::{
+    Row,
+    doctor::{
+        Finding, judged, limits, listed,
+        mounts::{self, Places},
+        network,
+        status::{self, Status},
+    },
+};
 
 /// What is expected of a container, beside its options.
 #[derive(Clone, Debug)]
@@ -73,9 +77,13 @@ pub(in super::super) fn rows(
     also(
         "workspace",
         asked.to_owned(),
-        mounts::workspace(facts, options),
+        mounts::workspace(facts, &places(options)),
     );
-    also("tmp", "it can be written".to_owned(), mounts::tmp(facts));
+    also(
+        "tmp",
+        "it can be written".to_owned(),
+        mounts::tmp(facts, &places(options)),
+    );
     if !options.binds.is_empty() {
         let asked = options.binds.iter().map(|bind| match bind.writable {
             true => format!("{} writable", bind.container),
@@ -83,9 +91,25 @@ pub(in super::super) fn rows(
         });
         let asked: Vec<String> = asked.collect();
         let asked = listed(asked.iter().map(String::as_str));
-        also("binds", asked, mounts::binds(facts, options));
+        let binds = options.binds.iter();
+        let binds = binds.map(|bind| (bind.container.as_str(), bind.writable));
+        also("binds", asked, mounts::binds(facts, binds));
     }
     rows
+}
+
+/// Where a container of these options is to be written.
+fn places(options: &ContainerOptions) -> Places<'_> {
+    let binds = options.binds.iter();
+    Places {
+        workspace: &options.cwd,
+        writable: options.writable,
+        scratch: options.workspace.is_none().then_some(options.scratch_bytes),
+        tmp: options.tmp_bytes,
+        others: binds.map(|bind| bind.container.as_str()).collect(),
+        workspace_refused: "it belongs to somebody else than user in [sandbox.container], or a rule of the host's keeps it from containers (SELinux: chcon -Rt container_file_t)",
+        tmp_refused: "it belongs to somebody else than user in [sandbox.container]",
+    }
 }
 
 /// The guarantees that are required, and that these facts do not show.
@@ -128,38 +152,6 @@ fn row(
         found(options, expected, facts, guarantee),
         required,
     )
-}
-
-fn judged(
-    name: &str,
-    asked: String,
-    is_asked: bool,
-    gap: Option<&Gap>,
-    Finding { got, seen }: Finding,
-    required: bool,
-) -> Row {
-    let standing = match (is_asked, gap, &seen) {
-        (false, _, _) => Standing::NotAsked,
-        (true, Some(_), _) => Standing::Missing,
-        (true, None, Seen::Holds) => Standing::Held,
-        (true, None, Seen::Broken(_)) => Standing::Contradicted,
-        (true, None, Seen::Unknown) => Standing::Unseen,
-        (true, None, Seen::Invisible) => Standing::Believed,
-    };
-    let gap = match (gap, seen) {
-        (Some(gap), _) => Some(gap.message.clone()),
-        (None, Seen::Broken(why)) if is_asked => Some(why),
-        (None, Seen::Unknown) if is_asked => Some("what would tell was not told".to_owned()),
-        (None, _) => None,
-    };
-    Row {
-        guarantee: name.to_owned(),
-        asked,
-        got,
-        standing,
-        gap,
-        required,
-    }
 }
 
 fn asked(options: &ContainerOptions, expected: &Expected, guarantee: Guarantee) -> String {
@@ -219,13 +211,13 @@ fn found(
         Guarantee::PidsLimit => limits::pids(facts, options.pids_limit),
         Guarantee::MemoryLimit => limits::memory(facts, options.memory),
         Guarantee::CpuLimit => limits::cpus(facts, options.cpu_millis),
-        Guarantee::ReadonlyRootfs => mounts::readonly_root(facts, options),
-        Guarantee::ScratchSize => mounts::sizes(facts, options),
+        Guarantee::ReadonlyRootfs => mounts::readonly_root(facts, &places(options)),
+        Guarantee::ScratchSize => mounts::sizes(facts, &places(options)),
         Guarantee::NoNetwork => network::no_network(facts),
         Guarantee::HostUser => status::user(status, expected.user),
         Guarantee::PullPolicy => Finding::invisible("as the engine was told"),
         Guarantee::NoLog => Finding::invisible("as the engine was told"),
-        Guarantee::NoImageVolumes => mounts::image_volumes(facts, options),
+        Guarantee::NoImageVolumes => mounts::image_volumes(facts, &places(options)),
         Guarantee::Resident if expected.by_shell => {
             Finding::broken("an exec for each program", "no resident runs")
         }

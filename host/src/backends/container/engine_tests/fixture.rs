@@ -14,10 +14,9 @@ use super::super::{
     cli::{Answer, Call, Cli},
     info::EngineInfo,
     labels::{self, Labels},
-    listing,
-    owner::Owner,
-    *,
+    listing, *,
 };
+use crate::backends::{lease, owner::Owner};
 
 /// An image of nothing but busybox, with a folder `/workspace` of root's.
 pub(super) const IMAGE: &str = "belljar-test:busybox";
@@ -147,14 +146,14 @@ impl Real {
         };
         let options = options.clone().validated().expect("right");
         let hardening = hardening(&options, &surroundings).expect("it can be told");
-        let now = labels::seconds_since_1970();
+        let now = lease::seconds_since_1970();
         let labels = Labels {
-            session: labels::session_id().expect("random bits"),
+            session: lease::session_id().expect("random bits"),
             owner,
             name: options.name.clone(),
             hardening: labels::hardening(&hardening),
             image: options.image.clone(),
-            lease: labels::lease_end(now, options.lease),
+            lease: lease::lease_end(now, options.lease),
             stream: None,
         };
         let container_name = format!("belljar-{}", labels.session);

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::{arguments::Keeper, prune::remove, *};
+use crate::backends::owner::Owner;
 use fixture::{IMAGE, Real, Running, each_engine, finished_owner};
 
 /// What a container's status file says of one field.
@@ -179,7 +180,7 @@ fn prune_removes_what_has_no_owner_in_every_state_and_nothing_else() {
         for state in states {
             left.insert(real.leave(state, Some(gone.clone()), None), state);
         }
-        let mine = real.leave("running", Some(owner::Owner::this_ambient()), None);
+        let mine = real.leave("running", Some(Owner::this_ambient()), None);
         let named = real.leave("exited", Some(gone.clone()), Some("build"));
         let elsewhere = real.leave("running", None, None);
         let verdicts = |dry_run| {
@@ -282,7 +283,7 @@ fn a_name_in_use_a_stopped_and_a_paused_container_are_told_apart() {
         let unpause = arguments::unpause(real.engine(), &running.id).expect("it can");
         real.call(&unpause).expect("it goes on");
         running.sh("true");
-        let stopped = real.leave("exited", Some(owner::Owner::this_ambient()), None);
+        let stopped = real.leave("exited", Some(Owner::this_ambient()), None);
         let exec = Running::exec_in(&stopped, &["true"], &[]);
         let error = real.call(&exec).expect_err("it does not run");
         assert!(

@@ -2,7 +2,10 @@
 
 use std::{num::NonZeroUsize, sync::Arc};
 
-use belljar::{Context, OpenOptions, Sandbox, async_trait, config::Config};
+use belljar::{
+    Context, OpenOptions, Sandbox, async_trait,
+    config::{Backend, Config},
+};
 use belljar_conformance::{
     CaseReport, Factory, Failure as CaseFailure, HostDirectory, Options, Outcome, Report, Shared,
     Workspace,
@@ -11,19 +14,18 @@ use clap::Args;
 use tempfile::TempDir;
 
 use crate::{
-    ambient,
     exit_code::{Exit, TABLE},
     failure::Failure,
     interrupt::Interrupt,
     output::Output,
-    sandbox::{self, SandboxArguments},
+    sandbox::{self, SandboxArguments, open_options},
 };
 
 /// Run the contract's suite against the sandbox, for those who write backends
 ///
-/// In a workspace that is configured each case gets a folder of its own, which is removed; without
+/// In a workspace that is configured, or is elsewhere, each case gets a folder of its own, which is removed; without
 /// one, or without any configuration, each gets a temporary workspace, and cases run that need
-/// one for themselves. The exit code is 1 when a case failed.
+/// one for themselves. A component that lends empty workspaces lends one to each. The exit code is 1 when a case failed.
 #[derive(Debug, Args)]
 #[command(after_long_help = TABLE)]
 pub(crate) struct Arguments {
@@ -49,7 +51,11 @@ impl Arguments {
         }
         // Opened in any case: what is wrong with the configuration is said once, not by each case.
         let sandbox = sandbox::open(&config)?.within(interrupt.context().clone());
-        let factory: Arc<dyn Factory> = if config.sandbox.workspace.is_some() {
+        let lent = matches!(config.sandbox.backend, Backend::Component(_));
+        let factory: Arc<dyn Factory> = if lent && sandbox.list(".", None).await?.total == 0 {
+            sandbox.close().await?;
+            Arc::new(Lent { config })
+        } else if config.sandbox.workspace.is_some() || elsewhere(&config) {
             Arc::new(Shared::new((*sandbox).clone()))
         } else {
             sandbox.close().await?;
@@ -83,6 +89,14 @@ impl Arguments {
     }
 }
 
+/// Whether the workspace is no directory of this machine, so that a temporary one here is nothing there.
+fn elsewhere(config: &Config) -> bool {
+    matches!(
+        config.sandbox.backend,
+        Backend::Remote(_) | Backend::Component(_) | Backend::Kubernetes { .. }
+    )
+}
+
 /// Opens a sandbox in a temporary workspace for each case, and the host's own way to it.
 struct Temporary {
     config: Config,
@@ -103,10 +117,9 @@ impl Factory for Temporary {
         config.sandbox.workspace = Some(workspace.path().to_owned());
         let options = OpenOptions {
             owns_all_children: self.alone,
-            engine_environment: ambient::engine_environment(),
-            residents: ambient::resident_folders(),
             // No two cases share a container.
             container_state: None,
+            ..open_options(&config)
         };
         let sandbox = Sandbox::open_ambient(&config, options)
             .map_err(|error| CaseFailure::wrong(format!("the sandbox does not open: {error}")))?;
@@ -114,6 +127,20 @@ impl Factory for Temporary {
         Ok(Workspace::fresh((*sandbox).clone())
             .with_outside(Arc::new(host))
             .keeping((workspace, outside)))
+    }
+}
+
+/// Has a component lend a sandbox for each case.
+struct Lent {
+    config: Config,
+}
+
+#[async_trait]
+impl Factory for Lent {
+    async fn open(&self, _: &Context) -> Result<Workspace, CaseFailure> {
+        let sandbox = Sandbox::open_ambient(&self.config, open_options(&self.config))
+            .map_err(|error| CaseFailure::wrong(format!("the sandbox does not open: {error}")))?;
+        Ok(Workspace::fresh((*sandbox).clone()))
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) async fn run(self, output: Output, interrupt: &Interrupt) -> Result<Exit, Failure> {
         let config = self.sandbox.config()?;
-        let report = examine_ambient(interrupt.context(), &config, open_options()).await;
+        let report = examine_ambient(interrupt.context(), &config, open_options(&config)).await;
         let report = report.map_err(|error| match error {
             ExamineError::Open(error) => Failure::from(error),
             ExamineError::Session(error) => Failure::from(error),

@@ -1,6 +1,8 @@
-//! `belljar inspect`: what a component is, without a sandbox.
+//! `belljar inspect`: what a component or a program is, without a sandbox.
 
-use belljar::{CONTRACT_VERSION, LoadError, Tool, WasiMode, config::Config};
+use belljar::{
+    CONTRACT_VERSION, LoadError, Tool, WasiMode, World, config::Config, programs::Program,
+};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -16,7 +18,8 @@ use crate::{
 
 /// Show what a component imports, which tools it has, and what they take and need
 ///
-/// A component that is refused is shown with the reason, and with the exit code 4.
+/// Of a component that is a backend it says that, and of a WASI command, which is no tool, that it is a program. A
+/// component that is refused is shown with the reason, and with the exit code 4.
 #[derive(Debug, Args)]
 #[command(after_long_help = TABLE)]
 pub(crate) struct Arguments {
@@ -32,8 +35,12 @@ struct Inspection {
     size: u64,
     /// As it is loaded without a word in the configuration.
     strict: Result<Tool, LoadError>,
+    /// What it is for, where it is no tool.
+    backend: Option<World>,
     /// As it is loaded with WASI's stubs, where that makes a difference.
     inert: Option<Tool>,
+    /// As a program, where it is no tool.
+    program: Option<Program>,
 }
 
 impl Arguments {
@@ -45,9 +52,10 @@ impl Arguments {
             true => output.value(&inspection.to_json())?,
             false => inspection.show(output)?,
         }
-        Ok(match inspection.strict {
-            Ok(_) => Exit::Done,
-            Err(_) => Exit::Component,
+        let is_other = inspection.backend.is_some() || inspection.program.is_some();
+        Ok(match (&inspection.strict, is_other) {
+            (Ok(_), _) | (Err(_), true) => Exit::Done,
+            (Err(_), false) => Exit::Component,
         })
     }
 
@@ -60,15 +68,27 @@ impl Arguments {
         })?;
         let host = self.engine.start(&config)?;
         let strict = host.load(&bytes, WasiMode::Deny);
+        let backend = match &strict {
+            Ok(_) => None,
+            Err(_) => World::of_component(&bytes)
+                .ok()
+                .filter(|world| matches!(world, World::Backend | World::Client)),
+        };
         let inert = match &strict {
             Err(LoadError::ForbiddenImports { .. }) => host.load(&bytes, WasiMode::Inert).ok(),
             _ => None,
+        };
+        let program = match &strict {
+            Ok(_) => None,
+            Err(_) => host.load_program(&bytes).ok(),
         };
         Ok(Inspection {
             path: self.component.clone(),
             size: bytes.len() as u64,
             strict,
+            backend,
             inert,
+            program,
         })
     }
 }
@@ -92,12 +112,17 @@ impl Inspection {
             "component": self.path,
             "size": self.size,
             "contract-version": CONTRACT_VERSION,
+            "world": match (self.tool(), self.backend) {
+                (Some(_), _) => Some(World::Tool.as_str()),
+                (None, backend) => backend.map(World::as_str),
+            },
             "loads": self.strict.is_ok(),
             "loads-with-inert-wasi": self.tool().is_some(),
             "imports": imports,
             "forbidden": self.forbidden(),
             "refused": self.strict.as_ref().err().map(|error| messages(error)),
             "tools": tools,
+            "program": self.program.as_ref().map(|program| json!({ "imports": program.imports() })),
         })
     }
 
@@ -110,6 +135,21 @@ impl Inspection {
 
     fn show(&self, output: Output) -> Result<(), Failure> {
         output.line(&format!("{}: {} bytes", self.path, self.size))?;
+        if let Some(program) = &self.program {
+            output.line("a program, which [sandbox.virtual.programs] can name")?;
+            output.line("")?;
+            output.line("imports")?;
+            for import in program.imports() {
+                output.line(&format!("  {import}"))?;
+            }
+            return Ok(());
+        }
+        if let Some(world) = self.backend {
+            return output.line(&format!(
+                "a backend, of the world {} of the contract; name it as component in [sandbox.component]",
+                world.as_str()
+            ));
+        }
         match &self.strict {
             Ok(_) => output.line(&format!(
                 "loads, with version {CONTRACT_VERSION} of the contract"

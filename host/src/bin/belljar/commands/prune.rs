@@ -1,9 +1,13 @@
 //! `belljar prune`: the containers that nobody is left for.
 
+mod pods;
+
 use std::path::PathBuf;
 
 use belljar::{
-    backends::{ContainerEngine, Left, PruneOptions, PruneReport, prune_ambient},
+    backends::{
+        ContainerEngine, KubernetesOptions, Left, PruneOptions, PruneReport, prune_ambient,
+    },
     config::Backend,
 };
 use clap::{Args, ValueEnum};
@@ -18,9 +22,9 @@ use crate::{
     sandbox::loader,
 };
 
-/// Remove containers of ours whose owner has ended
+/// Remove containers, or Pods, of ours whose owner has ended
 ///
-/// A container ends with the program that opened it, so there is something to do only after an engine or a
+/// Where the kubernetes backend is configured, its namespace's Pods are looked at. A container ends with the program that opened it, so there is something to do only after an engine or a
 /// machine was stopped hard. What has a living owner is never removed. A container that was named, to be found
 /// again, and one whose owner cannot be seen from here, are left until their lease ends. The exit code is 1
 /// when one could not be removed.
@@ -54,7 +58,12 @@ enum EngineName {
 
 impl Arguments {
     pub(crate) async fn run(self, output: Output, interrupt: &Interrupt) -> Result<Exit, Failure> {
-        let (configured, program) = self.configured()?;
+        let (configured, program) = match self.configured()? {
+            Configured::Engine(engine, program) => (engine, program),
+            Configured::Cluster(options) => {
+                return pods::prune(*options, self.dry_run, output, interrupt).await;
+            }
+        };
         let engine = match self.engine {
             Some(EngineName::Docker) => ContainerEngine::Docker,
             Some(EngineName::Podman) => ContainerEngine::Podman,
@@ -95,8 +104,9 @@ impl Arguments {
         })
     }
 
-    /// The configured engine and its program; the defaults where there is no configuration, or another backend.
-    fn configured(&self) -> Result<(ContainerEngine, Option<PathBuf>), Failure> {
+    /// The configured engine and its program, or cluster; the default engine where there is no configuration, or another
+    /// backend.
+    fn configured(&self) -> Result<Configured, Failure> {
         let folder = ambient::current_folder()?;
         let config = match &self.config {
             Some(file) => Some(loader().load(&folder.join(file))?),
@@ -105,10 +115,19 @@ impl Arguments {
             None => loader().discover(&folder)?,
         };
         Ok(match config.map(|config| config.sandbox.backend) {
-            Some(Backend::Container { options, .. }) => (options.engine, options.program),
-            _ => Default::default(),
+            Some(Backend::Container { options, .. }) => {
+                Configured::Engine(options.engine, options.program)
+            }
+            Some(Backend::Kubernetes { options, .. }) => Configured::Cluster(options),
+            _ => Configured::Engine(ContainerEngine::default(), None),
         })
     }
+}
+
+/// Whose leftovers are removed.
+enum Configured {
+    Engine(ContainerEngine, Option<PathBuf>),
+    Cluster(Box<KubernetesOptions>),
 }
 
 /// What became of a container.

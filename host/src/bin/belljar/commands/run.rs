@@ -1,11 +1,16 @@
 //! `belljar run`: calls tools of a component.
 
-use std::ops::ControlFlow;
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use belljar::{Answer, ContentPart, Sandbox, Tool};
+use belljar::{
+    ContentPart, Sandbox, Tool,
+    config::Config,
+    recording::{Recorder, Secrets},
+};
 use clap::Args;
-use serde_json::{Value, json};
 
 use crate::{
     ambient,
@@ -38,6 +43,10 @@ pub(crate) struct Arguments {
     /// Let tools change files that no tool has read in this run
     #[arg(long)]
     no_guard: bool,
+    /// Write what the tools ask of the sandbox and are answered into a new file, for `belljar replay`; the values
+    /// of variables are left out of it
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
     /// A component's file, or the NAME of a [tools.NAME] table
     component: String,
     /// The tool, and its arguments as a JSON object; `-` reads them from standard input
@@ -64,14 +73,41 @@ impl Arguments {
         if let Some(sink) = progress::sink(output) {
             tool = tool.with_progress(sink);
         }
-        with_sandbox(&config, interrupt, async |sandbox| {
+        let recorder = self
+            .record
+            .as_deref()
+            .map(|file| recorder(file, &config))
+            .transpose()?;
+        if let Some(recorder) = &recorder {
+            tool = tool.with_recorder(recorder.clone());
+        }
+        let ran = with_sandbox(&config, interrupt, async |sandbox| {
             for (name, arguments) in &calls {
                 call(&tool, &sandbox, name, arguments, output).await?;
             }
             Ok(Exit::Done)
         })
-        .await
+        .await;
+        if let Some(recorder) = recorder
+            && let Err(error) = recorder.finish()
+        {
+            let failure = Failure::from(error).during("the recording is not whole");
+            output.note(&failure.to_string());
+            return ran.and(Err(failure));
+        }
+        ran
     }
+}
+
+/// Begins a recording in a new file.
+fn recorder(file: &Path, config: &Config) -> Result<Recorder, Failure> {
+    let to = ambient::new_file(file).map_err(|error| {
+        Failure::new(Exit::Usage, error)
+            .during(format!("cannot make the recording {}", file.display()))
+            .hint("name a new file, in a folder that is there")
+    })?;
+    let secrets: Secrets = config.sandbox.variables().collect();
+    Ok(Recorder::new(to, secrets))
 }
 
 async fn call(
@@ -83,7 +119,7 @@ async fn call(
 ) -> Result<(), Failure> {
     let answer = tool.call(sandbox, name, arguments).await?;
     if output.is_json() {
-        return output.value(&to_json(&answer));
+        return output.value(&answer);
     }
     for part in &answer.content {
         match part {
@@ -95,20 +131,6 @@ async fn call(
         }
     }
     Ok(())
-}
-
-/// An answer as `tools.wit` has it, bytes in base64.
-fn to_json(answer: &Answer) -> Value {
-    let part = |part: &ContentPart| match part {
-        ContentPart::Text(text) => json!({ "text": text }),
-        ContentPart::Data { media_type, bytes } => {
-            json!({ "data": { "media-type": media_type, "bytes": STANDARD.encode(bytes) } })
-        }
-    };
-    json!({
-        "content": answer.content.iter().map(part).collect::<Vec<_>>(),
-        "structured": answer.structured,
-    })
 }
 
 /// The calls: pairs of a tool and its arguments; the last may do without.

@@ -3,13 +3,11 @@
 //! | file | what |
 //! |---|---|
 //! | `message` | a line as JSON-RPC: ids, batches, errors |
-//! | `methods` | a method and its parameters as a call of the contract |
 //! | `calls` | the calls that run, their ids, and how they are cancelled |
 //! | `server` | the loop between them, and its end |
 
 mod calls;
 mod message;
-mod methods;
 mod server;
 
 use clap::Args;
@@ -18,23 +16,19 @@ use crate::{
     exit_code::{Exit, TABLE},
     failure::Failure,
     interrupt::Interrupt,
+    methods::CONVENTIONS,
     sandbox::{self, SandboxArguments},
 };
 
 const PROTOCOL: &str = "\
-Methods are the contract's functions, `interface.function`: files.read, processes.run,
-session.describe, …, and session.close. Parameters are given by name, as the WIT names them; an
-option, and a field of a record of options, may be left out:
-
   {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"files.write\",\"params\":{\"path\":\"a.txt\",
    \"bytes\":\"aGk=\",\"options\":{\"expected\":\"absent\",\"make-parents\":true}}}
   {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"…the version…\"}
 
-Bytes are base64; an enum is its name; a variant with a value is {\"name\": value}, as in
-{\"argv\":[\"ls\"]} and {\"version\":\"…\"}; times are as in the WIT. A failed operation is the error
--32000, its data {kind, operation, path, message}. -32700: not JSON. -32600: not a request.
--32601: no such method. -32602: wrong parameters, the field named. -32001: too many calls wait,
-or a batch's answers are too large together.
+A failed operation is the error -32000, its data {kind, operation, path, message}. session.close
+ends the session. -32700: not JSON. -32600: not a request. -32601: no such
+method. -32602: wrong parameters, the field named. -32001: too many calls wait, or a batch's
+answers are too large together.
 
 Requests run at once; answers come in the order of their ends, each with its id as it was.
 {\"method\":\"$/cancel\",\"params\":{\"id\":1}} (or session.cancel) cancels a request that runs; as a
@@ -45,7 +39,7 @@ The session ends with standard input, standard output or a signal: what runs the
 
 /// Serve the whole contract as JSON-RPC 2.0 on standard input and output, a message a line
 #[derive(Debug, Args)]
-#[command(after_long_help = format!("{PROTOCOL}\n\n{TABLE}"))]
+#[command(after_long_help = format!("{CONVENTIONS}\n\n{PROTOCOL}\n\n{TABLE}"))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     sandbox: SandboxArguments,

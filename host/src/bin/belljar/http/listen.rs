@@ -23,8 +23,11 @@ use rustls::{
 use super::connection::Bounded;
 use crate::{ambient, exit_code::Exit, failure::Failure};
 
-/// How long a client may take for the head of a request, and how long a connection may be without one.
-const HEAD: Duration = Duration::from_secs(30);
+/// How long a new connection may take for the head of its first request.
+const FIRST: Duration = Duration::from_secs(30);
+/// How long a connection may be without a request, and take for its head. Longer than clients keep theirs, so that none
+/// sends a request on a connection that is about to be closed.
+const NEXT: Duration = Duration::from_secs(100);
 /// How long a client may take to agree on keys.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
@@ -128,8 +131,8 @@ impl Listener {
 
 /// With how long it waits for a client.
 fn patient(mut server: Server<SocketAddr>) -> Server<SocketAddr> {
-    server.http_builder().http1().header_read_timeout(HEAD);
-    server.http1_only().first_request_timeout(HEAD)
+    server.http_builder().http1().header_read_timeout(NEXT);
+    server.http1_only().first_request_timeout(FIRST)
 }
 
 fn tls(certificate: &Path, key: &Path) -> Result<RustlsConfig, Failure> {

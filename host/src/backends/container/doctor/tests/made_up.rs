@@ -318,16 +318,6 @@ fn a_status_is_read_as_the_kernel_writes_it() {
 }
 
 #[test]
-fn lists_are_short() {
-    assert_eq!(listed([]), "");
-    assert_eq!(listed(["a", "b"]), "a, b");
-    let many = vec!["x"; 100];
-    assert!(listed(many).ends_with(" and 88 more"));
-    let long = "x".repeat(1000);
-    assert_eq!(listed([long.as_str()]).len(), 80);
-}
-
-#[test]
 fn apples_container_is_not_held_to_what_it_cannot() {
     let asked = options(ContainerEngine::Apple);
     let facts = Facts { pid: 2, ..docker() };

@@ -10,29 +10,15 @@ use std::{
 
 use belljar::{Context, Operation, Sandbox};
 use serde_json::value::RawValue;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
-use super::{
-    message::{Answer, Id, IdKey, Request, RpcError, result},
-    methods,
+use super::message::{Answer, Cancel, Id, IdKey, Request, RpcError};
+use crate::{
+    methods::{self, result},
+    turns::{Room, Turns},
 };
 
-/// Calls that run at once. Each may occupy a thread.
-const MAX_RUNNING: usize = 256;
-/// Calls that run at once of those whose results may be as large as a file, or larger.
-const MAX_LARGE: usize = 16;
 /// Calls that run or wait for their turn.
 const MAX_WAITING: usize = 4096;
-/// Bytes of answers that are held at once until they are written; while there is no room, a call keeps its
-/// turn. A client that does not read takes no more than that.
-const MAX_ANSWER_BYTES: usize = 512 << 20;
-/// A smaller answer takes no room: there are at most as many as calls.
-const SMALL_ANSWER_BYTES: usize = 64 << 10;
-/// Permits count kibibytes, which keeps them within a semaphore's range.
-const UNIT: usize = 1 << 10;
-
-/// The memory that an answer takes until it is written; a small one takes none.
-pub(super) type Room = Option<OwnedSemaphorePermit>;
 
 /// The calls of a session. Cheap to clone.
 #[derive(Clone)]
@@ -40,9 +26,7 @@ pub(super) struct Calls(Arc<Shared>);
 
 struct Shared {
     sandbox: Sandbox,
-    running: Semaphore,
-    running_large: Semaphore,
-    answers: Arc<Semaphore>,
+    turns: Turns,
     accepted: AtomicUsize,
     by_id: Mutex<HashMap<IdKey, Context>>,
     /// The parent of every call that was accepted until now.
@@ -54,9 +38,7 @@ impl Calls {
         Self(Arc::new(Shared {
             all: Mutex::default(),
             sandbox,
-            running: Semaphore::new(MAX_RUNNING),
-            running_large: Semaphore::new(MAX_LARGE),
-            answers: Arc::new(Semaphore::new(MAX_ANSWER_BYTES / UNIT)),
+            turns: Turns::new(),
             accepted: AtomicUsize::new(0),
             by_id: Mutex::default(),
         }))
@@ -83,7 +65,7 @@ impl Calls {
         };
         async move {
             let (result, room) = match accepted {
-                Accepted::Done(done) => (done.and_then(|cancelled| result(&cancelled)), None),
+                Accepted::Done(done) => (done.and_then(|cancelled| Ok(result(&cancelled)?)), None),
                 Accepted::Call(call) => call.run(params.get(), in_batch).await,
             };
             id.map(|id| (Answer::new(id, result), room))
@@ -118,7 +100,7 @@ impl Calls {
 
     /// Cancels a call by its id; says whether there was one.
     fn cancel(&self, params: &str) -> Result<bool, RpcError> {
-        let methods::Cancel { id } = methods::parse(params)?;
+        let Cancel { id } = methods::parse(params)?;
         let id = Id::parse(&id)
             .ok_or_else(|| RpcError::invalid_params("params.id: neither text nor a number"))?;
         let found = lock(&self.0.by_id).get(&id.key()).cloned();
@@ -140,23 +122,6 @@ impl Calls {
 }
 
 impl Shared {
-    /// Waits until there is room for an answer of this size.
-    async fn room(&self, bytes: usize, in_batch: bool) -> Result<Room, RpcError> {
-        if bytes <= SMALL_ANSWER_BYTES {
-            return Ok(None);
-        }
-        // It is there once more when it is made a line. One that is larger than all there is waits for all.
-        let units = bytes.saturating_mul(2).min(MAX_ANSWER_BYTES) / UNIT;
-        let units = u32::try_from(units).unwrap_or(u32::MAX);
-        let answers = Arc::clone(&self.answers);
-        match in_batch {
-            true => answers.try_acquire_many_owned(units).ok(),
-            false => answers.acquire_many_owned(units).await.ok(),
-        }
-        .map(Some)
-        .ok_or_else(RpcError::busy)
-    }
-
     fn cancel_all(&self) {
         let before = std::mem::take(&mut *lock(&self.all));
         before.cancellation().cancel();
@@ -184,34 +149,26 @@ impl Call {
         if self.operation == Operation::Close {
             // It waits for no turn, and what runs ends with the session.
             self.shared.cancel_all();
-            return (methods::call(&sandbox, self.operation, params).await, None);
+            let closed = methods::call(&sandbox, self.operation, params).await;
+            return (closed.map_err(RpcError::from), None);
         }
-        let turn = self.turn(&self.shared.running).await;
-        let large = match self.operation {
-            Operation::Read
-            | Operation::ReadRange
-            | Operation::List
-            | Operation::Glob
-            | Operation::Search => self.turn(&self.shared.running_large).await,
-            _ => None,
+        let turns = &self.shared.turns;
+        let turn = turns
+            .turn(self.operation, self.context.cancellation())
+            .await;
+        let value = match methods::call(&sandbox, self.operation, params).await {
+            Ok(value) => value,
+            Err(error) => return (Err(error.into()), None),
         };
-        let answer = methods::call(&sandbox, self.operation, params).await;
-        let answered = match answer {
-            Ok(value) => match self.shared.room(value.get().len(), in_batch).await {
-                Ok(room) => (Ok(value), room),
-                Err(error) => (Err(error), None),
-            },
-            Err(error) => (Err(error), None),
+        let bytes = value.get().len();
+        let room = match in_batch {
+            true => turns.room_now(bytes),
+            false => turns.room(bytes).await,
         };
-        drop((turn, large));
-        answered
-    }
-
-    async fn turn<'a>(&self, of: &'a Semaphore) -> Option<SemaphorePermit<'a>> {
-        tokio::select! {
-            turn = of.acquire() => turn.ok(),
-            // A call that was cancelled before its turn says so itself.
-            () = self.context.cancellation().cancelled() => None,
+        drop(turn);
+        match room {
+            Ok(room) => (Ok(value), room),
+            Err(_) => (Err(RpcError::busy()), None),
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
+
+use crate::methods::MethodError;
 
 /// The most requests in one batch: more are sent in several.
 const MAX_BATCH: usize = 1000;
@@ -80,10 +82,6 @@ impl RpcError {
         Self::new(-32600, message)
     }
 
-    pub(super) fn unknown_method(method: &str) -> Self {
-        Self::new(-32601, format!("there is no method {method:?}"))
-    }
-
     pub(super) fn invalid_params(message: impl Into<String>) -> Self {
         Self::new(-32602, message)
     }
@@ -106,12 +104,17 @@ impl RpcError {
     }
 }
 
-/// A failed operation of the contract.
-impl From<belljar::Error> for RpcError {
-    fn from(error: belljar::Error) -> Self {
-        Self {
-            data: Some(Box::new(error.clone())),
-            ..Self::new(-32000, error.to_string())
+impl From<MethodError> for RpcError {
+    fn from(error: MethodError) -> Self {
+        let message = error.to_string();
+        match error {
+            MethodError::Unknown(_) => Self::new(-32601, message),
+            MethodError::Parameters(_) => Self::invalid_params(message),
+            MethodError::Internal(_) => Self::internal(message),
+            MethodError::Failed(error) => Self {
+                data: Some(Box::new(error)),
+                ..Self::new(-32000, message)
+            },
         }
     }
 }
@@ -147,9 +150,11 @@ impl Answer {
     }
 }
 
-/// A result as JSON.
-pub(super) fn result(value: &impl Serialize) -> Result<Box<RawValue>, RpcError> {
-    to_raw_value(value).map_err(|error| RpcError::internal(error.to_string()))
+/// The parameters of a cancellation.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Cancel {
+    pub(super) id: Box<RawValue>,
 }
 
 /// Reads a line.
@@ -237,6 +242,8 @@ fn request(raw: &RawValue) -> Result<Request, Answer> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::value::to_raw_value;
+
     use super::*;
 
     fn one(line: &str) -> Result<Request, Answer> {
@@ -260,7 +267,7 @@ mod tests {
             "null",
         ] {
             let request = one(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#)).unwrap();
-            let answer = Answer::new(request.id.unwrap(), result(&1));
+            let answer = Answer::new(request.id.unwrap(), Ok(to_raw_value(&1).unwrap()));
             assert_eq!(
                 serde_json::to_string(&answer).unwrap(),
                 format!(r#"{{"jsonrpc":"2.0","id":{id},"result":1}}"#)
