@@ -126,7 +126,19 @@ impl Server {
     pub(crate) fn ready(place: &Place) -> Self {
         let mut server = Self::start(&mut place.command());
         server.initialize();
+        server.load();
         server
+    }
+
+    /// Waits until both components are listed: where they must be compiled a list may come before that.
+    pub(crate) fn load(&mut self) {
+        let id = json!("until loaded");
+        loop {
+            self.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}));
+            if has_all(&self.answer(&id)) {
+                return;
+            }
+        }
     }
 
     pub(crate) fn initialize(&mut self) -> Value {
@@ -189,6 +201,14 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Whether a list has tools of both components of a [`Place`].
+fn has_all(answer: &Value) -> bool {
+    let tools = answer["result"]["tools"].as_array().expect("a list");
+    ["read", "echo"]
+        .iter()
+        .all(|name| tools.iter().any(|tool| tool["name"] == *name))
 }
 
 pub(crate) fn initialize(id: Value) -> Value {
@@ -337,6 +357,13 @@ impl HttpServer {
         let session = named.expect("a session's name");
         let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         assert_eq!(self.post(&session, &begun).status, 202);
+        let list = json!({"jsonrpc": "2.0", "id": "until loaded", "method": "tools/list"});
+        while !has_all(
+            self.post(&session, &list)
+                .messages
+                .last()
+                .expect("an answer"),
+        ) {}
         session
     }
 

@@ -49,6 +49,7 @@ fn answers_and_failures_are_what_the_protocol_has_for_them() {
     let place = Place::new();
     let mut server = Server::start(&mut place.command());
     let begun = server.initialize();
+    server.load();
     assert_eq!(begun["result"]["protocolVersion"], "2025-11-25");
     assert!(
         begun["result"]["instructions"]
@@ -219,13 +220,7 @@ fn the_handshake_does_not_wait_for_the_compiler() {
         server.send(&initialize(json!(0)));
         server.answer(&json!(0));
         times.push(start.elapsed());
-        server.send(&list(1));
-        let answer = server.answer(&json!(1));
-        assert!(
-            answer["result"]["tools"]
-                .as_array()
-                .is_some_and(|tools| tools.len() > 10)
-        );
+        server.load();
     }
     eprintln!("handshakes without a cache, from the start of the process: {times:?}");
     // Compiling these takes a debug build a second and more.
