@@ -20,6 +20,7 @@ mod engines;
 mod generator;
 mod guests;
 mod kubernetes;
+mod mcp_clients;
 mod packages;
 mod process;
 mod programs;
@@ -41,10 +42,11 @@ Usage: cargo xtask COMMAND
 
   demo                 build everything and show the coding tools at work on this source tree
   test [--quick]       run every check and test; --quick: unit tests and conformance on virtual
-  setup                make ready what tests need: engines, a cluster, guests, programs and residents
+  setup                make ready what tests need: engines, a cluster, guests, programs, residents, MCP clients
   guests               build the coding tools and the test guests into target/guests
   programs             build WASI commands for tests from crates.io's packages, into target/programs
   residents            build the static residents, for x86-64 and aarch64, into target/residents
+  mcp-clients          install the official MCP clients that tests use into the user's cache
   engines              make the container engines of this machine ready for the tests
   kubernetes [--build|--down]
                        start the cluster of the tests, where its programs are; build these; end it
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         ["guests"] => guests::build(&workspace),
         ["programs"] => programs::build(&workspace),
         ["residents"] => residents::build(&workspace),
+        ["mcp-clients"] => mcp_clients::ready(&workspace),
         ["engines"] => engines::ready(&workspace),
         ["kubernetes"] => kubernetes::ready(&workspace),
         ["kubernetes", "--build"] => kubernetes::build(&workspace),

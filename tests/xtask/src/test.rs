@@ -9,8 +9,8 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    beside::Beside, demo, engines, generator::Generator, guests, kubernetes, process, programs,
-    residents, steps::Steps, tally::Tally, workspace::Workspace,
+    beside::Beside, demo, engines, generator::Generator, guests, kubernetes, mcp_clients, process,
+    programs, residents, steps::Steps, tally::Tally, workspace::Workspace,
 };
 
 /// What is built and run; with the tests, because what only they need changes the features of
@@ -72,12 +72,13 @@ pub(crate) fn everything(workspace: &Workspace) -> ExitCode {
 
 /// Makes ready what tests need beside the build.
 pub(crate) fn setup(workspace: &Workspace) -> ExitCode {
-    let mut steps = Steps::new(5);
+    let mut steps = Steps::new(6);
     steps.step("engines", || engines::ready(workspace));
     steps.step("kubernetes", || kubernetes::ready(workspace));
     steps.step("guests", || guests::build(workspace));
     steps.step("programs", || programs::build(workspace));
     steps.step("residents", || residents::build(workspace));
+    steps.step("MCP clients", || mcp_clients::ready(workspace));
     steps.summary();
     match steps.failed() {
         None => ExitCode::SUCCESS,

@@ -1,5 +1,10 @@
 //! A call of a tool: its turn, what it tells meanwhile, how it is cancelled, and its answer.
 
+#![expect(
+    deprecated,
+    reason = "a revision after those that are served has no messages of logs; these have them"
+)]
+
 use std::{pin::pin, sync::Arc};
 
 use belljar::{CallError, Context, LogLevel, Progress, Tool};
@@ -100,10 +105,6 @@ impl Calling {
         }
     }
 
-    #[expect(
-        deprecated,
-        reason = "a revision after those that are served has no messages of logs; these have them"
-    )]
     async fn notify(&self, progress: Progress) {
         let peer = &self.request.peer;
         // A client that is gone is noticed elsewhere.

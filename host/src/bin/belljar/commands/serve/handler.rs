@@ -1,5 +1,10 @@
 //! What is answered to the protocol's requests.
 
+#![expect(
+    deprecated,
+    reason = "a revision after those that are served has no messages of logs; these have them"
+)]
+
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use belljar::Tool;
@@ -72,10 +77,6 @@ impl Handler {
     }
 }
 
-#[expect(
-    deprecated,
-    reason = "a revision after those that are served has no messages of logs; these have them"
-)]
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()

@@ -126,6 +126,14 @@ async fn admit(State(gate): State<Gate>, request: Request, next: Next) -> Respon
         response.headers_mut().insert(WWW_AUTHENTICATE, bearer);
         return response;
     }
+    if request.method() == Method::DELETE {
+        let mut response = next.run(request).await;
+        if response.status() == StatusCode::ACCEPTED {
+            // The session has ended; some clients take "accepted" for a failure.
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
+        return response;
+    }
     if request.method() != Method::POST {
         return next.run(request).await;
     }
