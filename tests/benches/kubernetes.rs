@@ -38,7 +38,7 @@ fn main() {
         cpu_millis: Some(1000),
         ..place.options()
     };
-    let opened = (0..SESSIONS).map(|_| {
+    let times = (0..SESSIONS).map(|_| {
         let began = Instant::now();
         let sandbox = opened(options());
         let time = began.elapsed();
@@ -47,7 +47,7 @@ fn main() {
     });
     println!(
         "open, with the first call: {:.0} ms",
-        millis(median(opened.collect()))
+        millis(median(times.collect()))
     );
     from_a_pool(options());
     let sandbox = opened(options());

@@ -96,7 +96,7 @@ CNI
   --cgroup-driver=cgroupfs --cgroup-root="/$CGROUP/$name" --enforce-node-allocatable= --pod-max-pids=1024 \
   --network-plugin=cni --cni-bin-dir=/usr/lib/cni --cni-conf-dir="$own/cni" --cni-cache-dir="$own/cni-cache" \
   --make-iptables-util-chains=false --anonymous-auth=true --authorization-mode=AlwaysAllow \
-  --fail-swap-on=false --eviction-hard='nodefs.available<1%' --oom-score-adj=0 \
+  --fail-swap-on=false --eviction-hard='nodefs.available<1%' --image-gc-high-threshold=100 --oom-score-adj=0 \
   --healthz-port=0 --read-only-port=0 --streaming-connection-idle-timeout=4h \
   --node-labels="belljar-tests/node=$node" \
   --node-status-update-frequency=4s --housekeeping-interval=20s --volume-stats-agg-period=0 \

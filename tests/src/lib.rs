@@ -4,6 +4,7 @@ mod bench;
 mod containers;
 mod daemon;
 mod disk;
+mod e2b;
 mod emulated;
 mod kubernetes;
 mod lending_server;
@@ -14,12 +15,14 @@ mod resident;
 mod rootless;
 mod sandbox_server;
 mod ssh_server;
+mod zombies;
 
 use std::path::{Path, PathBuf};
 
 pub use bench::{bench_workspace, median, millis, wait};
 pub use containers::{BUSYBOX, DEBIAN, container_options, has_engine, is_root};
 pub use daemon::Daemon;
+pub use e2b::{E2B_KEY, E2bFault, E2bPlace, E2bProcess, E2bServer};
 pub use emulated::{EMULATED, emulated_resident, has_emulator};
 pub use kubernetes::{KubernetesCluster, KubernetesLink, KubernetesPlace, SHAKY_NODE, STEADY_NODE};
 pub use lending_server::{LendingServer, Starts, in_query};
@@ -30,6 +33,7 @@ pub use resident::ResidentProcess;
 pub use rootless::RootlessPodman;
 pub use sandbox_server::{SandboxClient, SandboxServer, SandboxServerOptions, TOKEN};
 pub use ssh_server::SshServer;
+pub use zombies::zombies;
 
 /// The workspace's root folder.
 #[must_use]

@@ -23,9 +23,9 @@ use belljar_conformance::{
 use belljar_contract::Sandbox;
 use belljar_guest::testing::MemorySandbox;
 use belljar_tests::{
-    BUSYBOX, DEBIAN, KubernetesPlace, LentSandboxes, ResidentProcess, SandboxServer,
-    SandboxServerOptions, SshServer, container_options, emulated_resident, has_emulator,
-    has_engine, static_resident,
+    BUSYBOX, DEBIAN, E2bPlace, E2bProcess, KubernetesPlace, LentSandboxes, ResidentProcess,
+    SandboxServer, SandboxServerOptions, SshServer, container_options, emulated_resident,
+    has_emulator, has_engine, static_resident,
 };
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     };
     // One container for all cases of one: each has a folder of its own.
     let filter = arguments.filter.as_deref();
-    let sessions: Vec<_> = CONTAINERS
+    let mut sessions: Vec<_> = CONTAINERS
         .iter()
         .filter_map(|place| Some((place.name, place.open(filter)?)))
         .collect();
@@ -54,6 +54,8 @@ fn main() -> ExitCode {
         false => None,
     };
     let pod = place.as_ref().map(in_pod);
+    let e2b = is_wanted(E2B, true, filter).then(e2b_place);
+    sessions.extend(e2b.as_ref().map(|place| (E2B, e2b_sandbox(place))));
     let mut containers = sessions.iter().map(|(name, session)| {
         let factory: Arc<dyn Factory> = Arc::new(Shared::new(session.clone()));
         (*name, factory)
@@ -118,6 +120,29 @@ fn main() -> ExitCode {
 /// How long a case may take by an exec for each operation: the longest are some 150 of them, and each takes a
 /// second on a machine that does other things as well.
 const SLOW_LIMIT: Duration = Duration::from_secs(180);
+
+/// A sandbox that the shim for E2B makes, over the server that speaks E2B's protocol. It takes three minutes, and runs
+/// when it is named: `-- e2b::`; a part of it is always run, in `tests/e2b/cases.rs`.
+const E2B: &str = "e2b";
+
+fn e2b_place() -> E2bPlace<E2bProcess> {
+    let program = Path::new(env!("CARGO_BIN_EXE_e2b-stand-in"));
+    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/e2b");
+    match E2bPlace::apart(program, &belljar_test_guests::shim("e2b"), cache) {
+        Ok(place) => place,
+        Err(error) => panic!("the server for E2B's clients does not start: {error}"),
+    }
+}
+
+fn e2b_sandbox(place: &E2bPlace<E2bProcess>) -> Sandbox {
+    let mut config = place.config("");
+    // As by any other shell.
+    config.limits.results = 1000;
+    match place.open(&config) {
+        Ok(sandbox) => (*sandbox).clone(),
+        Err(error) => panic!("the sandbox of E2B does not open: {error:?}"),
+    }
+}
 
 /// Where and how containers are tried.
 const CONTAINERS: [InContainer; 7] = [
@@ -260,9 +285,10 @@ fn trial(backend: &str, factory: &Arc<dyn Factory>, case: &'static Case) -> Tria
             ))
         });
     }
-    let is_slow = CONTAINERS
-        .iter()
-        .any(|place| place.slow && place.name == backend);
+    let is_slow = backend == E2B
+        || CONTAINERS
+            .iter()
+            .any(|place| place.slow && place.name == backend);
     let limit = if is_slow { SLOW_LIMIT } else { TIME_LIMIT };
     Trial::ignorable_test(format!("{backend}::{}", case.name), move || match run_case(
         case, &factory, limit,

@@ -16,7 +16,6 @@ mod owner;
 use std::{
     error::Error as _,
     path::PathBuf,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -123,26 +122,18 @@ fn until(what: &str, mut so: impl FnMut() -> bool) {
 
 /// Calls that are in flight when something happens: each waits for a program.
 fn in_flight(sandbox: &Sandbox, calls: usize) -> Vec<std::thread::JoinHandle<Error>> {
-    let begun = Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    let calls = (0..calls)
-        .map(|at| {
-            let (sandbox, begun) = (sandbox.clone(), Arc::clone(&begun));
-            std::thread::spawn(move || {
-                begun.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-                run(&sandbox, &format!("touch began-{at}; sleep 300"))
-                    .expect_err("its session dies")
-            })
-        })
-        .collect::<Vec<_>>();
-    until("every call is in flight", || {
-        let listed = wait(sandbox.list(".", None)).expect("it lists");
-        let names = listed
-            .entries
-            .iter()
-            .filter(|entry| entry.name.starts_with("began-"));
-        names.count() == calls.len()
-    });
-    calls
+    let waits = |at: usize| {
+        let sandbox = sandbox.clone();
+        let text = format!("touch began-{at}; sleep 300");
+        std::thread::spawn(move || run(&sandbox, &text).expect_err("its session dies"))
+    };
+    let waiting = (0..calls).map(waits).collect();
+    for at in 0..calls {
+        until("every call is in flight", || {
+            wait(sandbox.stat(&format!("began-{at}"))).is_ok()
+        });
+    }
+    waiting
 }
 
 /// The session is dead: every later call says so at once.

@@ -9,7 +9,8 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper, waitpid};
+use belljar_tests::zombies;
+use rustix::process::{WaitOptions, getpid, set_child_subreaper, waitpid};
 
 /// The children that somebody waits for.
 static OURS: LazyLock<Mutex<HashSet<u32>>> = LazyLock::new(Mutex::default);
@@ -47,22 +48,4 @@ pub(crate) fn reap() {
             }
         }
     });
-}
-
-/// Our children that have ended.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "/proc is the system's, and no workspace"
-)]
-fn zombies() -> Vec<Pid> {
-    let us = format!(" Z {} ", getpid().as_raw_nonzero());
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let is_ours = |id: &i32| {
-        std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| stat.contains(&us))
-    };
-    entries
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(is_ours)
-        .filter_map(Pid::from_raw)
-        .collect()
 }

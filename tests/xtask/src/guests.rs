@@ -16,7 +16,7 @@ use crate::{
 
 const PROFILE: &str = "guest";
 /// The packages that become a component each.
-const COMPONENTS: [&str; 2] = ["coding", "serve_sandbox"];
+const COMPONENTS: [&str; 3] = ["coding", "e2b", "serve_sandbox"];
 
 /// What guests need. They have no WASI, so that all a guest can do is in the contract's imports.
 fn need() -> Need {

@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     commands::{
         completions, config, conformance, doctor, exec, exit_codes, fs, init, inspect, prune, pull,
-        push, replay, run, serve_sandbox, session, tools,
+        push, replay, run, serve, serve_sandbox, session, tools,
     },
     exit_code::{Exit, TABLE},
     failure::Failure,
@@ -39,6 +39,7 @@ pub(crate) enum Command {
     Inspect(inspect::Arguments),
     Exec(exec::Arguments),
     Fs(fs::Arguments),
+    Serve(serve::Arguments),
     Session(session::Arguments),
     ServeSandbox(serve_sandbox::Arguments),
     Conformance(conformance::Arguments),
@@ -57,7 +58,7 @@ impl Command {
     pub(crate) fn runtime(&self) -> tokio::runtime::Builder {
         let mut builder = match self {
             // Many calls at once, some with megabytes to encode.
-            Self::Session(_) | Self::ServeSandbox(_) => {
+            Self::Serve(_) | Self::Session(_) | Self::ServeSandbox(_) => {
                 let mut builder = tokio::runtime::Builder::new_multi_thread();
                 builder.worker_threads(2);
                 builder
@@ -77,6 +78,7 @@ impl Command {
             Self::Inspect(arguments) => arguments.run(output, interrupt).await,
             Self::Exec(arguments) => arguments.run(output, interrupt).await,
             Self::Fs(arguments) => arguments.run(output, interrupt).await,
+            Self::Serve(arguments) => arguments.run(output, interrupt).await,
             Self::Session(arguments) => arguments.run(interrupt).await,
             Self::ServeSandbox(arguments) => arguments.run(output, interrupt).await,
             Self::Conformance(arguments) => arguments.run(output, interrupt).await,

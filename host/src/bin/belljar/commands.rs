@@ -14,6 +14,7 @@ pub(crate) mod pull;
 pub(crate) mod push;
 pub(crate) mod replay;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod serve_sandbox;
 pub(crate) mod session;
 pub(crate) mod tools;

@@ -1,11 +1,11 @@
-//! The WebAssembly engine of a command that makes a few calls.
+//! The WebAssembly engine of a command.
 
 use belljar::{Host, HostError, HostOptions, config::Config};
 use clap::Args;
 
 use crate::{ambient, failure::Failure};
 
-/// The most calls at once. The command makes one at a time; a small pool costs nothing to map.
+/// The most calls at once of a command that makes one at a time; a small pool costs nothing to map.
 const CONCURRENT_CALLS: u32 = 4;
 
 /// Says how components are compiled.
@@ -19,8 +19,17 @@ pub(crate) struct EngineArguments {
 impl EngineArguments {
     /// Starts the engine. A cache that cannot be used makes it slower, and never stops it.
     pub(crate) fn start(&self, config: &Config) -> Result<Host, Failure> {
+        self.start_for(config, CONCURRENT_CALLS)
+    }
+
+    /// The same for so many calls at once.
+    pub(crate) fn start_for(
+        &self,
+        config: &Config,
+        concurrent_calls: u32,
+    ) -> Result<Host, Failure> {
         let options = HostOptions {
-            concurrent_calls: CONCURRENT_CALLS,
+            concurrent_calls,
             cache: ambient::cache_folder().filter(|_| !self.no_cache),
             ..HostOptions::for_config(config)
         };

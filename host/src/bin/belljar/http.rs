@@ -13,6 +13,6 @@ mod listen;
 mod token;
 
 pub(crate) use self::{
-    listen::ListenArguments,
+    listen::{ListenArguments, Listener},
     token::{Token, TokenArguments},
 };

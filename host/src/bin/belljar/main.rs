@@ -21,6 +21,7 @@ mod output;
 mod progress;
 mod registry;
 mod sandbox;
+mod stdio;
 mod turns;
 
 use arguments::Arguments;

@@ -1,7 +1,9 @@
 //! The `[sandbox.kubernetes]` table.
 
 use super::*;
-use crate::backends::{ClusterAccess, KubernetesOptions, PodResident, PodToleration};
+use crate::backends::{
+    ClusterAccess, Guarantee, KubernetesOptions, PodResident, PodToleration, PullPolicy,
+};
 
 const KUBERNETES: &str = r#"
 version = 1

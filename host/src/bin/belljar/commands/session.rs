@@ -2,15 +2,11 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `lines` | standard input as bounded lines |
 //! | `message` | a line as JSON-RPC: ids, batches, errors |
 //! | `calls` | the calls that run, their ids, and how they are cancelled |
-//! | `answers` | standard output, and when nobody reads it any more |
 //! | `server` | the loop between them, and its end |
 
-mod answers;
 mod calls;
-mod lines;
 mod message;
 mod server;
 

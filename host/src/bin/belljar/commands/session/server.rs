@@ -10,12 +10,18 @@ use tokio::{
 };
 
 use super::{
-    answers::Answers,
     calls::Calls,
-    lines::{self, Line, MAX_LINE_BYTES},
     message::{self, Answer, Message, RpcError},
 };
-use crate::{exit_code::Exit, failure::Failure, interrupt::Interrupt};
+use crate::{
+    exit_code::Exit,
+    failure::Failure,
+    interrupt::Interrupt,
+    stdio::{
+        answers::Answers,
+        lines::{self, Line, MAX_LINE_BYTES},
+    },
+};
 
 /// How long calls go on after the end of standard input: a client that sends its requests and closes
 /// gets its answers, and one that has died is not outlived for long.

@@ -12,7 +12,7 @@ const WAITING: usize = 16;
 
 /// Where answers go. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Answers {
+pub(crate) struct Answers {
     lines: mpsc::Sender<Vec<u8>>,
     /// Nobody reads any more.
     closed: Cancellation,
@@ -20,7 +20,7 @@ pub(super) struct Answers {
 
 impl Answers {
     /// Starts to write. What comes back says when the last line is written.
-    pub(super) fn start() -> io::Result<(Self, oneshot::Receiver<()>)> {
+    pub(crate) fn start() -> io::Result<(Self, oneshot::Receiver<()>)> {
         let (lines, mut receive) = mpsc::channel::<Vec<u8>>(WAITING);
         let (written, last) = oneshot::channel();
         let closed = Cancellation::default();
@@ -49,7 +49,7 @@ impl Answers {
     }
 
     /// Writes a value as a line.
-    pub(super) async fn send(&self, value: &impl Serialize) {
+    pub(crate) async fn send(&self, value: &impl Serialize) {
         let Ok(mut line) = serde_json::to_vec(value) else {
             // Answers are made of JSON already.
             tracing::error!("an answer cannot be written as JSON");
@@ -61,7 +61,7 @@ impl Answers {
     }
 
     /// Waits until nobody reads any more.
-    pub(super) async fn reader_gone(&self) {
+    pub(crate) async fn reader_gone(&self) {
         self.closed.cancelled().await;
     }
 }

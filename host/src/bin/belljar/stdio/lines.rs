@@ -12,7 +12,7 @@ use tokio::{
 
 /// The longest line in bytes: the largest input that the contract's defaults allow, 64 MiB, takes
 /// 86 MiB in base64.
-pub(super) const MAX_LINE_BYTES: usize = 128 << 20;
+pub(crate) const MAX_LINE_BYTES: usize = 128 << 20;
 /// Bytes of requests that are held at once; while more are, nothing is read.
 const MAX_HELD_BYTES: usize = 512 << 20;
 /// What each request counts at least: what a call costs besides its line.
@@ -23,7 +23,7 @@ const LEAST_BATCH_BYTES: usize = 2 << 20;
 const UNIT: usize = 1 << 10;
 
 /// A line.
-pub(super) enum Line {
+pub(crate) enum Line {
     /// Without its end, and with the memory that it takes until its call is done.
     Whole(Vec<u8>, OwnedSemaphorePermit),
     /// It was longer than [`MAX_LINE_BYTES`], and is gone.
@@ -31,7 +31,7 @@ pub(super) enum Line {
 }
 
 /// Reads lines on a thread of its own, which may wait for ever.
-pub(super) fn read_stdin() -> io::Result<mpsc::Receiver<Line>> {
+pub(crate) fn read_stdin() -> io::Result<mpsc::Receiver<Line>> {
     let (send, receive) = mpsc::channel(1);
     let runtime = Handle::current();
     std::thread::Builder::new()
