@@ -27,7 +27,7 @@ impl Drop for Program {
 impl Program {
     fn end(mut self) -> ExitStatus {
         for _ in 0..LONG.as_millis() {
-            if let Some(status) = self.0.try_wait().unwrap() {
+            if let Some(status) = self.0.try_wait().expect("as it should be") {
                 return status;
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -45,26 +45,27 @@ fn start(command: &str, socket: &Path, seconds: &str, stdio: fn() -> Stdio) -> P
         .stdout(stdio())
         .stderr(Stdio::null())
         .spawn();
-    Program(child.unwrap())
+    Program(child.expect("as it should be"))
 }
 
 fn open(attached: &mut Program, root: &Path) -> Client {
-    let output = OwnedFd::from(attached.0.stdin.take().unwrap());
-    let input = OwnedFd::from(attached.0.stdout.take().unwrap());
+    let output = OwnedFd::from(attached.0.stdin.take().expect("as it should be"));
+    let input = OwnedFd::from(attached.0.stdout.take().expect("as it should be"));
     let open = Open {
-        root: root.to_str().unwrap().into(),
+        root: root.to_str().expect("as it should be").into(),
         variables: Vec::new(),
         limits: Limits::default(),
         silence: None,
     };
     let context = Context::new().with_timeout(LONG);
-    let (client, _) = Client::open(&context, Stream::new(input, output), &open).unwrap();
+    let (client, _) =
+        Client::open(&context, Stream::new(input, output), &open).expect("as it should be");
     client
 }
 
 #[test]
 fn a_session_that_is_handed_over_is_served_and_ends_both() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("as it should be");
     let socket = folder.path().join("socket");
     // Whichever comes first, the other one comes.
     let mut attached = start("attach", &socket, "20", Stdio::piped);
@@ -85,7 +86,7 @@ fn a_session_that_is_handed_over_is_served_and_ends_both() {
 
 #[test]
 fn a_session_ends_with_its_stream_whoever_holds_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("as it should be");
     let socket = folder.path().join("socket");
     let waiting = start("await", &socket, "20", Stdio::null);
     let mut attached = start("attach", &socket, "20", Stdio::piped);
@@ -96,7 +97,7 @@ fn a_session_ends_with_its_stream_whoever_holds_it() {
 
 #[test]
 fn who_waits_in_vain_ends() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("as it should be");
     let socket = folder.path().join("socket");
     let waiting = start("await", &socket, "1", Stdio::null);
     assert!(waiting.end().success());
@@ -107,15 +108,22 @@ fn who_waits_in_vain_ends() {
 
 #[test]
 fn it_copies_itself() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("as it should be");
     let copy = folder.path().join("belljar-resident");
     let program = env!("CARGO_BIN_EXE_belljar-resident");
     let status = Command::new(program).arg("copy").arg(&copy).status();
-    assert!(status.unwrap().success());
-    let mode = copy.metadata().unwrap().permissions().mode();
+    assert!(status.expect("as it should be").success());
+    let mode = copy
+        .metadata()
+        .expect("as it should be")
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o555);
-    let said = Command::new(&copy).arg("--version").output().unwrap();
+    let said = Command::new(&copy)
+        .arg("--version")
+        .output()
+        .expect("as it should be");
     assert!(said.status.success());
-    let left = folder.path().read_dir().unwrap().count();
+    let left = folder.path().read_dir().expect("as it should be").count();
     assert_eq!(left, 1);
 }
