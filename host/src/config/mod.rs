@@ -48,7 +48,8 @@ use std::{
 
 use crate::{
     backends::{
-        ComponentOptions, ContainerOptions, LocalOptions, PoolOptions, RemoteOptions, SecretSource,
+        ComponentOptions, ContainerOptions, KubernetesOptions, LocalOptions, PoolOptions,
+        RemoteOptions, SecretSource,
     },
     limits::CallLimits,
 };
@@ -166,7 +167,7 @@ impl Config {
     /// Makes a configuration of a Pod, whose workspace may only be read until [`writable`](Self::writable) says otherwise.
     #[cfg(feature = "kubernetes")]
     #[must_use]
-    pub fn kubernetes(options: crate::backends::KubernetesOptions) -> Self {
+    pub fn kubernetes(options: KubernetesOptions) -> Self {
         Self::of(SandboxConfig {
             backend: Backend::Kubernetes {
                 options: Box::new(options),
