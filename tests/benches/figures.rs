@@ -220,7 +220,6 @@ fn program() -> Result<(), Box<dyn std::error::Error>> {
     let nothing =
         wat::parse_str(r#"(module (memory (export "memory") 1) (func (export "_start")))"#)?;
     let mut programs = ProgramSet::default().with("nothing", host.load_program(&nothing)?);
-    #[expect(clippy::disallowed_methods, reason = "the build task says where it is")]
     let built = std::env::var_os("BELLJAR_PROGRAMS")
         .map_or_else(|| workspace_root().join("target/programs"), Into::into);
     let utilities = host.load_program_ambient(&built.join("coreutils.wasm"))?;

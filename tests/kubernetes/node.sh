@@ -91,14 +91,14 @@ CNI
 
 "$BIN/kubelet" --kubeconfig="$STATE/kubelet$node" --hostname-override="$name" --node-ip="$NETWORK.$((10 + node))" \
   --root-dir="$own/kubelet" --cert-dir="$own/certificates" --volume-plugin-dir="$own/plugins" \
-  --container-runtime=docker --docker-endpoint="unix://$own/docker.sock" \
+  --container-runtime=docker --docker-endpoint="unix://$own/docker.sock" --docker="unix://$own/docker.sock" \
   --container-runtime-endpoint="unix://$own/dockershim.sock" --pod-infra-container-image=belljar-test:pause \
   --cgroup-driver=cgroupfs --cgroup-root="/$CGROUP/$name" --enforce-node-allocatable= --pod-max-pids=1024 \
   --network-plugin=cni --cni-bin-dir=/usr/lib/cni --cni-conf-dir="$own/cni" --cni-cache-dir="$own/cni-cache" \
   --make-iptables-util-chains=false --anonymous-auth=true --authorization-mode=AlwaysAllow \
-  --fail-swap-on=false --eviction-hard='nodefs.available<1%' --image-gc-high-threshold=100 --oom-score-adj=0 \
+  --fail-swap-on=false --eviction-hard='nodefs.available<100Mi' --image-gc-high-threshold=100 --oom-score-adj=0 \
   --healthz-port=0 --read-only-port=0 --streaming-connection-idle-timeout=4h \
-  --node-labels="belljar-tests/node=$node" \
-  --node-status-update-frequency=4s --housekeeping-interval=20s --volume-stats-agg-period=0 \
+  --cluster-dns=10.96.0.10 \
+  --node-status-update-frequency=4s --housekeeping-interval=20s --volume-stats-agg-period=10s \
   >"$STATE/log/$name-kubelet" 2>&1 &
 wait -n

@@ -87,6 +87,14 @@ impl LendingServer {
     /// It does not start.
     #[must_use]
     pub fn start(path: impl Into<String>, starts: Starts) -> Self {
+        Self::start_with(path, starts, None)
+    }
+
+    fn start_with(
+        path: impl Into<String>,
+        starts: Starts,
+        tls: Option<Arc<rustls::ServerConfig>>,
+    ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -101,21 +109,58 @@ impl LendingServer {
             gone,
             begun,
         });
-        let bound = {
-            // A test may wait for other things on this thread.
-            let _runtime = runtime.enter();
-            listen()
-        };
-        let Ok((address, listener)) = bound else {
+        let Ok((address, listener)) = listen() else {
             panic!("there is no port");
         };
-        runtime.spawn(async move { axum::serve(listener, router(shared)).await });
+        match tls {
+            None => {
+                runtime.spawn(async move {
+                    let listener = tokio::net::TcpListener::from_std(listener)?;
+                    axum::serve(listener, router(shared)).await
+                });
+            }
+            Some(tls) => {
+                let tls = axum_server::tls_rustls::RustlsConfig::from_config(tls);
+                runtime.spawn(async move {
+                    axum_server::from_tcp_rustls(listener, tls)?
+                        .serve(router(shared).into_make_service())
+                        .await
+                });
+            }
+        }
         Self {
             address,
             gone: Mutex::new(is_gone),
             begun: Mutex::new(has_begun),
             runtime: Some(runtime),
         }
+    }
+
+    /// Starts it with TLS, as `localhost`; also the certificate that it shows, in PEM.
+    ///
+    /// # Panics
+    /// It does not start.
+    #[must_use]
+    pub fn start_tls() -> (Self, String) {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
+        let Ok(made) = made else {
+            panic!("there is no certificate");
+        };
+        let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = key.ok().and_then(|key| {
+            rustls::ServerConfig::builder_with_provider(provider)
+                .with_safe_default_protocol_versions()
+                .ok()?
+                .with_no_client_auth()
+                .with_single_cert(vec![made.cert.der().clone()], key)
+                .ok()
+        });
+        let Some(config) = config else {
+            panic!("the certificate cannot be used");
+        };
+        let server = Self::start_with("", Starts::default(), Some(Arc::new(config)));
+        (server, made.cert.pem())
     }
 
     /// Its URL, by the address.
@@ -153,13 +198,10 @@ impl Drop for LendingServer {
     }
 }
 
-fn listen() -> std::io::Result<(SocketAddr, tokio::net::TcpListener)> {
+fn listen() -> std::io::Result<(SocketAddr, std::net::TcpListener)> {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
     listener.set_nonblocking(true)?;
-    Ok((
-        listener.local_addr()?,
-        tokio::net::TcpListener::from_std(listener)?,
-    ))
+    Ok((listener.local_addr()?, listener))
 }
 
 /// Text as it stands in a query: each byte as `%xx`.

@@ -21,9 +21,10 @@ use std::{
     },
     path::Path,
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use belljar_contract::Context;
 use belljar_protocol::Stream;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -61,6 +62,10 @@ pub(crate) fn wait_for_session(path: &Path, patience: Duration) -> io::Result<Op
         false => None,
     };
     drop(listener);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "its own socket, outside the workspace"
+    )]
     std::fs::remove_file(path)?;
     rustix::process::umask(usual);
     other.map(receive).transpose()
@@ -68,9 +73,9 @@ pub(crate) fn wait_for_session(path: &Path, patience: Duration) -> io::Result<Op
 
 /// Whether somebody comes in time.
 fn came(listener: BorrowedFd<'_>, patience: Duration) -> io::Result<bool> {
-    let until = Instant::now() + patience;
+    let bounded = Context::new().with_timeout(patience);
     loop {
-        let left = until.saturating_duration_since(Instant::now());
+        let left = bounded.remaining().unwrap_or_default();
         let left = Timespec::try_from(left).ok();
         match poll(&mut [PollFd::new(&listener, PollFlags::IN)], left.as_ref()) {
             Ok(ready) => return Ok(ready > 0),
@@ -112,11 +117,11 @@ fn receive(other: UnixStream) -> io::Result<Handed> {
 /// Hands standard input, output and error to who waits at a socket, or will within `patience`, and stays until
 /// that has ended.
 pub(crate) fn hand_over(path: &Path, patience: Duration) -> io::Result<()> {
-    let until = Instant::now() + patience;
+    let bounded = Context::new().with_timeout(patience);
     let mut other = loop {
         match UnixStream::connect(path) {
             Ok(other) => break other,
-            Err(error) if Instant::now() >= until => return Err(error),
+            Err(error) if bounded.check().is_err() => return Err(error),
             // It is about to be there.
             Err(_) => thread::sleep(LOOK),
         }
@@ -148,6 +153,10 @@ pub(crate) fn hand_over(path: &Path, patience: Duration) -> io::Result<()> {
 }
 
 /// Writes this program to a path, whole or not at all.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "there is no workspace yet: a volume is prepared"
+)]
 pub(crate) fn copy_to(path: &Path) -> io::Result<()> {
     let mut program = std::fs::File::open("/proc/self/exe")?;
     let part = path.with_extension("part");

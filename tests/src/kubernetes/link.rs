@@ -127,6 +127,7 @@ impl Shared {
     }
 
     /// Carries one connection to its end.
+    #[expect(clippy::disallowed_methods, reason = "a network is a file here")]
     fn carry(self: Arc<Self>, near: TcpStream) -> io::Result<()> {
         // This thread alone, which has a socket made there and ends with it.
         let network = File::open(&self.network)?;

@@ -252,6 +252,7 @@ fn output(command: &mut Command, input: &str) -> io::Result<String> {
 }
 
 /// Looks until it is so.
+#[expect(clippy::disallowed_methods, reason = "what it waits for is real")]
 #[track_caller]
 fn until(what: &str, mut so: impl FnMut() -> bool) {
     let began = Instant::now();

@@ -72,7 +72,7 @@ impl KubernetesPlace {
             namespace,
             folder,
         };
-        place.grant(&role());
+        place.grant(role());
         place.write_kubeconfig()?;
         // No Pod may be made before its account is.
         until("the namespace has its account", || {
@@ -244,10 +244,17 @@ fn own_beginning() -> String {
     process_began(std::process::id()).unwrap_or_default()
 }
 
-/// The Role, as the documentation has it.
-fn role() -> String {
-    "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: belljar}\nrules:\n\
-     - {apiGroups: [\"\"], resources: [pods], verbs: [create, get, list, watch, delete, patch]}\n\
-     - {apiGroups: [\"\"], resources: [pods/exec], verbs: [create, get]}\n"
-        .to_owned()
+/// The Role, as the documentation has it: so that it is the one that is enough.
+fn role() -> &'static str {
+    let mut blocks = include_str!("../../../README.md")
+        .split("```yaml\n")
+        .skip(1);
+    let role = blocks.find_map(|block| {
+        let (block, _) = block.split_once("```")?;
+        block
+            .lines()
+            .any(|line| line == "kind: Role")
+            .then_some(block)
+    });
+    role.unwrap_or_else(|| panic!("the documentation has no Role"))
 }

@@ -7,6 +7,7 @@
 )]
 
 mod calls;
+mod command;
 mod hostile;
 mod network;
 mod secrets;

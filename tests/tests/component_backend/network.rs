@@ -1,6 +1,9 @@
 //! What a component reaches: hosts, addresses, redirects, headers.
 
-use belljar::{Sandbox, backends::HttpGrant};
+use belljar::{
+    Sandbox,
+    backends::{ComponentError, HttpGrant, OpenError},
+};
 use belljar_tests::{LendingServer, in_query};
 
 use crate::{Lender, local, server};
@@ -215,6 +218,40 @@ async fn a_body_has_a_limit() {
     let session = lender.opened();
     assert_eq!(came(&session, "fits").await.len(), 1004);
     assert_eq!(came(&session, "is-over").await, "too-large");
+}
+
+#[tokio::test]
+async fn a_certificate_is_believed_when_it_is_said_to_be() {
+    let (server, certificate) = LendingServer::start_tls();
+    let grant = HttpGrant {
+        http: false,
+        ..local(&server, "localhost")
+    };
+    let url = format!("GET https://localhost:{}/echo", server.port());
+    let mut lender = Lender::new("lends_requests")
+        .setting("request", url)
+        .setting(
+            "by-address",
+            format!("GET https://127.0.0.1:{}/echo", server.port()),
+        )
+        .grant(grant)
+        .grant(local(&server, "127.0.0.1"));
+    assert_eq!(came(&lender.opened(), "request").await, "unreachable");
+    let file = lender.folder.path().join("ca.pem");
+    std::fs::write(&file, certificate).expect("it is written");
+    lender.options.ca = Some(file.clone());
+    let session = lender.opened();
+    assert!(came(&session, "request").await.starts_with("200 GET"));
+    assert_eq!(
+        came(&session, "by-address").await,
+        "unreachable",
+        "it is of another name"
+    );
+    std::fs::write(&file, "no certificate").expect("it is written");
+    assert!(matches!(
+        lender.open(),
+        Err(OpenError::Component(ComponentError::Certificates { .. }))
+    ));
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ impl Asker {
         // Another test may have said it already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Self {
-            server: E2bServer::start().unwrap(),
+            server: E2bServer::start().expect("it starts"),
             client: Client::new(),
         }
     }
@@ -36,10 +36,10 @@ impl Asker {
         let asked = self
             .control(Method::POST, "/sandboxes")
             .body(asked.to_string());
-        let response = asked.send().await.unwrap();
+        let response = asked.send().await.expect("an answer");
         assert_eq!(response.status(), 201);
         let told = json(response).await;
-        let text = |name: &str| told[name].as_str().unwrap().to_owned();
+        let text = |name: &str| told[name].as_str().expect("a text").to_owned();
         (text("sandboxID"), text("envdAccessToken"))
     }
 
@@ -60,25 +60,25 @@ impl Asker {
 }
 
 async fn json(response: Response) -> Value {
-    serde_json::from_slice(&response.bytes().await.unwrap()).unwrap()
+    serde_json::from_slice(&response.bytes().await.expect("a body")).expect("JSON")
 }
 
 fn framed(message: &Value) -> Vec<u8> {
     let content = message.to_string();
-    let length = u32::try_from(content.len()).unwrap();
+    let length = u32::try_from(content.len()).expect("it is short");
     [&[0], &length.to_be_bytes()[..], content.as_bytes()].concat()
 }
 
 /// The messages of a stream; the last one has the flag of the end.
 async fn messages(response: Response) -> Vec<Value> {
     assert_eq!(response.status(), 200);
-    let body = response.bytes().await.unwrap();
+    let body = response.bytes().await.expect("a body");
     let (mut rest, mut messages) = (&body[..], Vec::new());
     while let Some((head, content)) = rest.split_at_checked(5) {
-        let length = u32::from_be_bytes(head[1..].try_into().unwrap());
-        let (content, after) = content.split_at(usize::try_from(length).unwrap());
+        let length = u32::from_be_bytes(head[1..].try_into().expect("four bytes"));
+        let (content, after) = content.split_at(usize::try_from(length).expect("it fits"));
         assert_eq!(head[0] == 2, after.is_empty());
-        messages.push(serde_json::from_slice(content).unwrap());
+        messages.push(serde_json::from_slice(content).expect("JSON"));
         rest = after;
     }
     messages

@@ -85,9 +85,9 @@ fn a_pod_that_is_over_its_storage() {
     let sandbox = started(options);
     let calls = in_flight(&sandbox, 2);
     // The node measures now and then.
-    let wrote = run(&sandbox, "dd if=/dev/zero of=much bs=1M count=64");
-    drop(wrote);
-    let fates = end(calls, Duration::from_secs(180));
+    let much = printed(&sandbox, "head -c 67108864 /dev/zero > much; wc -c < much");
+    assert_eq!(much, "67108864");
+    let fates = end(calls, PATIENCE);
     let evicted = |fate: &PodFate| matches!(fate, PodFate::Evicted { .. });
     assert!(fates.iter().all(evicted), "{fates:?}");
     is_dead(&sandbox);

@@ -9,6 +9,7 @@
 
 mod fails;
 mod life;
+mod looked_into;
 mod lost;
 mod manifests;
 mod owner;
@@ -124,8 +125,14 @@ fn until(what: &str, mut so: impl FnMut() -> bool) {
 fn in_flight(sandbox: &Sandbox, calls: usize) -> Vec<std::thread::JoinHandle<Error>> {
     let waits = |at: usize| {
         let sandbox = sandbox.clone();
-        let text = format!("touch began-{at}; sleep 300");
-        std::thread::spawn(move || run(&sandbox, &text).expect_err("its session dies"))
+        let command = Command::Shell(format!("touch began-{at}; exec sleep 600"));
+        let options = RunOptions {
+            timeout: Some(150_000),
+            ..RunOptions::default()
+        };
+        std::thread::spawn(move || {
+            wait(sandbox.run(command, options)).expect_err("its session dies")
+        })
     };
     let waiting = (0..calls).map(waits).collect();
     for at in 0..calls {

@@ -1,5 +1,10 @@
 //! Programs that need no operating system, as processes of the `virtual` backend.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests make files, measure time, and are told where the programs are"
+)]
+
 mod confined;
 mod ends;
 mod lines;
@@ -158,7 +163,6 @@ fn built() -> ProgramSet {
 }
 
 fn built_file(name: &str) -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "the build task says where it is")]
     let folder = std::env::var_os("BELLJAR_PROGRAMS").map_or_else(
         || belljar_tests::workspace_root().join("target/programs"),
         PathBuf::from,

@@ -1,5 +1,6 @@
 //! What a client may answer, and what it is told.
 
+mod bytes;
 mod hangs;
 mod native;
 

@@ -106,7 +106,7 @@ impl Stock for Starter {
     }
 
     fn hand_out(&self, context: &Context, running: &Running) -> bool {
-        running.resident.is_alive(context) && self.claim(context, &running.pod).is_ok()
+        running.resident.is_alive(context) && self.claim(context, running).is_ok()
     }
 
     fn end(&self, running: &Running) -> Result<(), KubernetesError> {
@@ -116,25 +116,15 @@ impl Stock for Starter {
 
 impl Starter {
     /// Takes a Pod that stands ready: of all who try, one succeeds.
-    fn claim(&self, context: &Context, pod: &str) -> Result<(), Why> {
-        let (pods, name) = (self.cluster.pods(), pod.to_owned());
+    fn claim(&self, context: &Context, running: &Running) -> Result<(), Why> {
+        let (pods, name) = (self.cluster.pods(), running.pod.clone());
+        // Usually nothing was changed since, and one question is enough.
+        let mut version = Some(running.version.clone());
         self.cluster.run(context, async move {
             loop {
-                let gone = |pod| KubernetesFailure::Ended(Box::new(fate::fate(pod))).silent();
-                let told = ask(Asked::pods("get"), pods.get_opt(&name)).await?;
-                let Some(pod) = told else {
-                    return Err(gone(None));
-                };
-                let labels = pod.metadata.labels.as_ref();
-                let is_ready = labels
-                    .and_then(|labels| labels.get(STATE))
-                    .map(String::as_str);
-                if is_ready != Some(READY) || pod.metadata.deletion_timestamp.is_some() {
-                    return Err(gone(Some(&pod)));
-                }
                 // The cluster refuses it where anything was changed meanwhile.
                 let change = json!({ "metadata": {
-                    "resourceVersion": pod.metadata.resource_version,
+                    "resourceVersion": version,
                     "labels": { STATE: TAKEN },
                 }});
                 let parameters = PatchParams::default();
@@ -149,6 +139,19 @@ impl Starter {
                     Err((KubernetesFailure::Cluster { code: 409 }, _)) => {}
                     Err(why) => return Err(why),
                 }
+                let gone = |pod| KubernetesFailure::Ended(Box::new(fate::fate(pod))).silent();
+                let told = ask(Asked::pods("get"), pods.get_opt(&name)).await?;
+                let Some(pod) = told else {
+                    return Err(gone(None));
+                };
+                let labels = pod.metadata.labels.as_ref();
+                let is_ready = labels
+                    .and_then(|labels| labels.get(STATE))
+                    .map(String::as_str);
+                if is_ready != Some(READY) || pod.metadata.deletion_timestamp.is_some() {
+                    return Err(gone(Some(&pod)));
+                }
+                version = pod.metadata.resource_version;
             }
         })
     }

@@ -39,6 +39,8 @@ const LOOK: Duration = Duration::from_millis(200);
 pub(super) struct Running {
     cluster: Arc<Cluster>,
     pub(super) pod: String,
+    /// The Pod's version when it began to run, after which hardly anything is changed in it.
+    pub(super) version: String,
     pub(super) resident: Resident,
     pub(super) carrier: Carrier,
     _keeper: Keeper,
@@ -49,6 +51,7 @@ impl Running {
     pub(super) fn new(
         cluster: Arc<Cluster>,
         pod: String,
+        version: String,
         resident: Resident,
         carrier: Carrier,
         keeper: Keeper,
@@ -56,6 +59,7 @@ impl Running {
         Self {
             cluster,
             pod,
+            version,
             resident,
             carrier,
             _keeper: keeper,

@@ -83,11 +83,11 @@ impl Starter {
         let manifest = manifest::pod(&self.options, pod, marks);
         let (name, patience) = (pod.to_owned(), self.options.schedule_patience);
         let command = manifest::exec(&self.options);
-        let (socket, carrier) = self.cluster.run(context, async move {
+        let (version, (socket, carrier)) = self.cluster.run(context, async move {
             let create = PostParams::default();
             let created = ask(Asked::pods("create"), pods.create(&create, &manifest)).await?;
-            wait::until_it_runs(&pods, &name, created, patience).await?;
-            stream::open(pods, name, command).await
+            let version = wait::until_it_runs(&pods, &name, created, patience).await?;
+            Ok((version, stream::open(pods, name, command).await?))
         })?;
         match self.meet(context, socket) {
             Ok(client) => {
@@ -97,6 +97,7 @@ impl Starter {
                 Ok(Running::new(
                     Arc::clone(&self.cluster),
                     pod.to_owned(),
+                    version,
                     resident,
                     carrier,
                     keeper,

@@ -99,7 +99,7 @@ impl KubernetesOptions {
             let rest = self.cwd.strip_prefix(taken);
             rest.is_some_and(|rest| rest.is_empty() || (rest.starts_with('/') && taken != "/"))
         };
-        if TAKEN.iter().any(|taken| below(&taken)) || self.cwd.starts_with(super::manifest::OURS) {
+        if TAKEN.into_iter().any(below) || below(super::manifest::OURS) {
             let reason = "the container has its own there";
             let path = self.cwd;
             return Err(Problem::Path {

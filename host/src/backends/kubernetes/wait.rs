@@ -24,7 +24,7 @@ const WATCH_SECONDS: u32 = 60;
 /// How long is waited after a watch that broke.
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// Waits until the Pod runs. It is as long as it may be: whoever calls has a limit.
+/// Waits until the Pod runs, and gives its version then. It is as long as it may be: whoever calls has a limit.
 ///
 /// # Errors
 /// Why it will not: what no node takes is given `patience` to be taken.
@@ -33,19 +33,19 @@ pub(super) async fn until_it_runs(
     name: &str,
     created: Pod,
     patience: Duration,
-) -> Result<(), Why> {
+) -> Result<String, Why> {
     let mut pod = created;
     let mut waits = Waits {
         patience,
         refused: None,
     };
     loop {
-        if waits.look(&pod)? {
-            return Ok(());
-        }
         let version = pod.metadata.resource_version.clone().unwrap_or_default();
-        if watch(pods, name, &version, &mut waits).await? {
-            return Ok(());
+        if waits.look(&pod)? {
+            return Ok(version);
+        }
+        if let Some(version) = watch(pods, name, &version, &mut waits).await? {
+            return Ok(version);
         }
         sleep(AGAIN).await;
         pod = match ask(Asked::pods("get"), pods.get_opt(name)).await? {
@@ -58,8 +58,13 @@ pub(super) async fn until_it_runs(
     }
 }
 
-/// Watches from a version on. Whether it runs; otherwise the watch is over, and begins anew.
-async fn watch(pods: &Api<Pod>, name: &str, version: &str, waits: &mut Waits) -> Result<bool, Why> {
+/// Watches from a version on, and gives the one with which it runs; none when the watch is over, and begins anew.
+async fn watch(
+    pods: &Api<Pod>,
+    name: &str,
+    version: &str,
+    waits: &mut Waits,
+) -> Result<Option<String>, Why> {
     let parameters = WatchParams::default()
         .fields(&format!("metadata.name={name}"))
         .timeout(WATCH_SECONDS);
@@ -76,7 +81,7 @@ async fn watch(pods: &Api<Pod>, name: &str, version: &str, waits: &mut Waits) ->
         match event {
             Some(Ok(WatchEvent::Added(pod) | WatchEvent::Modified(pod))) => {
                 if waits.look(&pod)? {
-                    return Ok(true);
+                    return Ok(Some(pod.metadata.resource_version.unwrap_or_default()));
                 }
             }
             Some(Ok(WatchEvent::Deleted(_))) => {
@@ -86,7 +91,7 @@ async fn watch(pods: &Api<Pod>, name: &str, version: &str, waits: &mut Waits) ->
             Some(Ok(WatchEvent::Bookmark(_))) => {}
             // The version is too old, or the connection broke: both are mended by asking anew, which says what cannot
             // be mended.
-            Some(Ok(WatchEvent::Error(_)) | Err(_)) | None => return Ok(false),
+            Some(Ok(WatchEvent::Error(_)) | Err(_)) | None => return Ok(None),
         }
     }
 }

@@ -105,6 +105,7 @@ pub(crate) fn open_options(config: &Config) -> OpenOptions {
         Some((name.to_owned(), value))
     };
     OpenOptions {
+        host: None,
         // It starts no children but through the sandbox.
         owns_all_children: true,
         engine_environment: ambient::engine_environment(),

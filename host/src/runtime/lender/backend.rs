@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use belljar_contract::{
-    Backend, Context, Operation, Request, Response, Result, async_trait, session::Description,
+    Backend, Context, Operation, Request, Response, Result, Stop, async_trait,
+    processes::{Execution, Outcome},
+    session::Description,
 };
 
 use super::{
@@ -73,6 +75,15 @@ impl Backend for Contract {
         // What a component says of a call that is over is that it is over.
         match (answer, bounded.check()) {
             (Err(_), Err(stop)) => Err(stop.during(operation)),
+            // It is not told why its call is over, and ends a run as cancelled.
+            (Ok(Response::Execution(execution)), Err(Stop::TimedOut))
+                if execution.outcome == Outcome::Cancelled =>
+            {
+                Ok(Response::Execution(Execution {
+                    outcome: Outcome::TimedOut,
+                    ..execution
+                }))
+            }
             (answer, _) => answer,
         }
     }

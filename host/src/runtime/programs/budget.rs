@@ -1,7 +1,7 @@
 //! What an instance of a program may use.
 
-use wasmtime::{ResourceLimiter, component::HasData};
-use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView, p1::WasiP1Ctx};
+use wasmtime::ResourceLimiter;
+use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
 
 use super::{
     super::engine::{INSTANCES_PER_COMPONENT, MEMORIES_PER_COMPONENT, TABLES_PER_COMPONENT},
@@ -42,10 +42,6 @@ impl WasiView for Instance<Preview2> {
             table: &mut self.wasi.table,
         }
     }
-}
-
-impl HasData for Instance<WasiP1Ctx> {
-    type Data<'a> = &'a mut Self;
 }
 
 /// All memories and all tables of an instance together. A growth over the limit ends it, as a system's does whose

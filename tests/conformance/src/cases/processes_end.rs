@@ -107,6 +107,7 @@ pub(super) const CASES: &[Case] = &[
 const OUT_OF_MEMORY: &[crate::Need] = &[
     crate::Need::Can(belljar_contract::session::Capability::Run),
     crate::Need::Can(belljar_contract::session::Capability::OutOfMemory),
+    crate::Need::Command("sh"),
 ];
 
 /// How much later than promised a result may come: a busy machine's scheduling, which is no

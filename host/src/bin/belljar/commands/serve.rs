@@ -136,7 +136,7 @@ impl Arguments {
         let options = OpenOptions {
             // A supervisor that owns all children would take those of a session beside it.
             owns_all_children: http.is_none() || self.clients.sessions == NonZeroU32::MIN,
-            ..sandbox::open_options()
+            ..sandbox::open_options(&config)
         };
         let sandboxes = Arc::new(Sandboxes::open_ambient(&config, options)?);
         let idle = self

@@ -111,9 +111,9 @@ impl Sessions {
         tracing::info!("session {} was not asked for in a while", session.number);
         let id = session.id.clone();
         drop(session);
-        match self.close(&id).await {
-            Ok(Err(error)) => tracing::warn!("a session did not end in order: {error}"),
-            Ok(Ok(())) | Err(_) => {}
+        // That it is gone already is no error.
+        if let Ok(Err(error)) = self.close(&id).await {
+            tracing::warn!("a session did not end in order: {error}");
         }
     }
 
