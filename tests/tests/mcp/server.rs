@@ -198,6 +198,12 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        // The end of its input ends it and its processes; killed, it would leave these.
+        drop(self.input.take());
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE && matches!(self.child.try_wait(), Ok(None)) {
+            thread::sleep(Duration::from_millis(5));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -369,7 +375,7 @@ impl HttpServer {
 
     /// The text that a tool answers.
     pub(crate) fn text(&self, session: &str, tool: &str, arguments: Value) -> String {
-        let reply = self.post(session, &call(json!(1), tool, arguments));
+        let reply = self.post(session, &call(json!("text"), tool, arguments));
         let result = &reply.messages.last().expect("an answer")["result"];
         result["content"][0]["text"]
             .as_str()
