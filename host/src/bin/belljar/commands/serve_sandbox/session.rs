@@ -52,8 +52,8 @@ pub(super) struct Session {
     idle: Duration,
     callers: AtomicU64,
     used: Mutex<Used>,
-    /// One of so many that may be open, until everything of it has ended.
-    _place: OwnedSemaphorePermit,
+    /// One of so many that may be open, until its sandbox is closed.
+    place: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
 /// When a session was asked for.
@@ -82,8 +82,14 @@ impl Session {
                 last: context.now(),
             }),
             calls: Calls::new(context),
-            _place: place,
+            place: Mutex::new(Some(place)),
         }
+    }
+
+    /// Leaves its place to another: its sandbox is closed.
+    pub(super) fn leave(&self) {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(place.take());
     }
 
     /// What a client is told of it.

@@ -128,6 +128,8 @@ impl Sessions {
         let closing = tokio::spawn(async move {
             session.calls.context().cancellation().cancel();
             let closed = session.sandbox.close().await;
+            // Before whoever asked for the end hears of it, and whoever else holds the session yet.
+            session.leave();
             tracing::info!("session {} is closed", session.number);
             closed
         });
