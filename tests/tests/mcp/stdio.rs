@@ -105,7 +105,7 @@ fn logs_come_at_the_level_that_was_set() {
         "more.wasm",
         &belljar_test_guests::component("progress_flood"),
     );
-    let mut server = Server::start(&mut place.command().args(["more"]));
+    let mut server = Server::start(place.command().args(["more"]));
     server.initialize();
     server.call(1, "run", json!({}));
     let first = server.next();

@@ -39,11 +39,10 @@ pub(super) fn audit(bytes: &[u8]) -> Result<(Kind, Vec<String>), ProgramError> {
     let mut is_command = false;
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(ProgramError::Malformed)? {
-            Payload::Version { encoding, .. } if depth == 0 => {
-                if encoding == Encoding::Component {
-                    kind = Kind::Component;
-                }
-            }
+            Payload::Version {
+                encoding: Encoding::Component,
+                ..
+            } if depth == 0 => kind = Kind::Component,
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
                 depth += 1;
                 if depth > MAX_DEPTH {

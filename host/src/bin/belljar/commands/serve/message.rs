@@ -5,7 +5,9 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 /// Reads a message. None: a notification that nobody has to know.
-pub(super) fn parse(bytes: &[u8]) -> Result<Option<ClientJsonRpcMessage>, ServerJsonRpcMessage> {
+pub(super) fn parse(
+    bytes: &[u8],
+) -> Result<Option<ClientJsonRpcMessage>, Box<ServerJsonRpcMessage>> {
     let wrong = match serde_json::from_slice(bytes) {
         Ok(message) => return Ok(Some(message)),
         Err(error) => error,
@@ -14,7 +16,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Server
         Ok(value) => value,
         Err(error) => {
             let error = ErrorData::parse_error(format!("it is not JSON: {error}"), None);
-            return Err(ServerJsonRpcMessage::error(error, None));
+            return Err(Box::new(ServerJsonRpcMessage::error(error, None)));
         }
     };
     let is_named = value.get("method").is_some_and(Value::is_string);
@@ -29,7 +31,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Server
         .get("id")
         .and_then(|id| RequestId::deserialize(id).ok());
     let error = ErrorData::invalid_request(message, None);
-    Err(ServerJsonRpcMessage::error(error, id))
+    Err(Box::new(ServerJsonRpcMessage::error(error, id)))
 }
 
 #[cfg(test)]
@@ -39,7 +41,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> (Option<RequestId>, ErrorCode) {
-        match parse(text.as_bytes()) {
+        match parse(text.as_bytes()).map_err(|refused| *refused) {
             Err(ServerJsonRpcMessage::Error(error)) => (error.id, error.error.code),
             other => panic!("{other:?}"),
         }

@@ -182,7 +182,7 @@ impl Lines {
         let mut message = match message::parse(line) {
             Ok(message) => message?,
             Err(refused) => {
-                self.answer(refused);
+                self.answer(*refused);
                 return None;
             }
         };
