@@ -44,7 +44,7 @@ Usage: cargo xtask COMMAND
   test [--quick]       run every check and test; --quick: unit tests and conformance on virtual
   setup                make ready what tests need: engines, a cluster, guests, programs, residents, MCP clients
   guests               build the coding tools and the test guests into target/guests
-  programs             build WASI commands for tests from crates.io's packages, into target/programs
+  programs             build WASI commands for tests from Cargo's packages, into target/programs
   residents            build the static residents, for x86-64 and aarch64, into target/residents
   mcp-clients          install the official MCP clients that tests use into the user's cache
   engines              make the container engines of this machine ready for the tests

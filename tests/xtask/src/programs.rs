@@ -1,4 +1,4 @@
-//! Builds programs that need no operating system from packages of crates.io, each to a WASI command
+//! Builds programs that need no operating system from packages of Cargo's registry, each to a WASI command
 //! `target/programs/NAME.wasm`.
 //!
 //! They are small on purpose: what an agent's usual command lines need. Their versions and, by each package's own lock

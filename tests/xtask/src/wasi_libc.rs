@@ -1,7 +1,7 @@
 //! The C library of WASI, which a Rust program for it is linked with.
 //!
 //! Rustup's libraries bring it. Debian's own is older than the Rust library's needs; the one that the package
-//! `ziglang` of PyPI builds from its source is not.
+//! `ziglang` of Python builds from its source is not.
 
 use std::{
     fs,
@@ -28,7 +28,7 @@ pub(crate) fn build(work: &Path, folder: &Path) -> Result<()> {
         packages::ensure(&[Package::new("python3-pip", "/usr/bin/pip3")])?;
     }
     let (library, cache) = (work.join("zig"), work.join("zig-cache"));
-    println!("building the C library of WASI by PyPI's {ZIG}");
+    println!("building the C library of WASI by Python's {ZIG}");
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "--quiet", "--no-deps"])
         .args(["--root-user-action", "ignore", "--target"])
