@@ -146,16 +146,25 @@ async fn what_is_no_call_is_refused() {
 }
 
 /// What the server says to bytes that a well-behaved client does not send.
-fn said_to(server: &SandboxServer, bytes: &[u8]) -> String {
+fn said_to(server: &SandboxServer, bytes: &[u8], is_whole: bool) -> String {
     let mut stream =
         std::net::TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
     stream.write_all(bytes).expect("it is written");
-    stream
-        .shutdown(std::net::Shutdown::Write)
-        .expect("it is ended");
+    // Who ends its direction is taken for a client that went away, which no answer is for.
+    if !is_whole {
+        stream
+            .shutdown(std::net::Shutdown::Write)
+            .expect("it is ended");
+    }
     let mut said = Vec::new();
+    let mut piece = [0; 4096];
     // It may also close the connection, in whichever way.
-    let _ = stream.read_to_end(&mut said);
+    while let Ok(count @ 1..) = stream.read(&mut piece) {
+        said.extend_from_slice(&piece[..count]);
+        if said.windows(4).any(|end| end == b"\r\n\r\n") {
+            break;
+        }
+    }
     String::from_utf8_lossy(&said).into_owned()
 }
 
@@ -191,7 +200,7 @@ async fn garbage_is_refused_and_the_next_one_is_served() {
             Some("400"),
         ),
     ] {
-        let said = said_to(&server, &bytes);
+        let said = said_to(&server, &bytes, status.is_some());
         let got = said
             .strip_prefix("HTTP/1.1 ")
             .and_then(|rest| rest.get(..3));
