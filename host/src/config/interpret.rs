@@ -276,11 +276,10 @@ impl Reading<'_> {
             .component
             .as_ref()
             .and_then(|text| self.path(key("component"), text));
-        #[cfg_attr(
-            not(feature = "registry"),
-            expect(clippy::let_unit_value, reason = "there it is a check alone")
-        )]
+        #[cfg(feature = "registry")]
         let reference = self.reference(key("reference"), tool);
+        #[cfg(not(feature = "registry"))]
+        self.reference(key("reference"), tool);
         let mut policy = match &tool.allow {
             None => defaults.policy,
             Some(allow) => {

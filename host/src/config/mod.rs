@@ -46,10 +46,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+#[cfg(feature = "kubernetes")]
+use crate::backends::KubernetesOptions;
 use crate::{
     backends::{
-        ComponentOptions, ContainerOptions, KubernetesOptions, LocalOptions, PoolOptions,
-        RemoteOptions, SecretSource,
+        ComponentOptions, ContainerOptions, LocalOptions, PoolOptions, RemoteOptions, SecretSource,
     },
     limits::CallLimits,
 };

@@ -30,7 +30,11 @@ pub(crate) fn everything(workspace: &Workspace) -> ExitCode {
     steps.step("lints", || {
         let mut cargo = workspace.cargo();
         cargo.arg("clippy").arg("--workspace").arg("--all-targets");
-        process::run(cargo.args(["--", "--deny", "warnings"]))
+        process::run(cargo.args(["--", "--deny", "warnings"]))?;
+        // As an application has the library that wants none of the features.
+        let mut cargo = workspace.cargo();
+        cargo.args(["check", "--package", "belljar", "--lib"]);
+        process::run(cargo.arg("--no-default-features"))
     });
     steps.step("documentation", || {
         let mut cargo = workspace.cargo();
